@@ -1,14 +1,15 @@
-/// Associations that select one row although the keys allow several: `has_one` without a unique key. The row is the first by the
-/// order of the association, then by the key, so no row comes twice. The row id distinguishes rows without a key, and rows whose
-/// key may be NULL. Rows of views and common tables have neither, so all their columns distinguish them.
+/// Selection of the first row for associations to one row whose keys allow several, such as `has_one` without a unique key. Rows are
+/// ordered by the association's order, then by primary key, so each parent gets exactly one row. The rowid distinguishes rows without a
+/// primary key, or whose primary key may be NULL. Rows of views and common table expressions have neither, so all their columns distinguish
+/// them.
 extension Association {
-    /// A column of one of the tables along the association.
+    /// A column of a table along the association.
     typealias ChoiceColumn = (hop: Int, position: Int)
 
-    /// Whether the association means the first of several rows that may exist.
+    /// Whether the association selects only the first of the rows that its keys allow.
     package var meansFirst: Bool { choosesFirst && !request.hasLimit && !request.parts.values.isDistinct }
 
-    /// Whether the keys allow several rows although the association means one.
+    /// Whether the association is to one row, but its keys allow several.
     var choosesFirst: Bool { !isPlural && !columnsOfChoice.isEmpty }
 
     /// The columns that identify the associated rows.
@@ -21,17 +22,17 @@ extension Association {
         hops.enumerated().flatMap { index, hop in isToOne(at: index) ? [] : positions(hop).map { (index, $0) } }
     }
 
-    /// Returns whether the row ids of a hop's table identify the associated rows.
+    /// Returns whether the rowids of a hop's table identify the associated rows.
     func choosesByRowID(at index: Int) -> Bool {
         choosesFirst && columnsOfChoice.contains { $0.hop == index && $0.position == TableSchema.rowID }
     }
 
-    /// Whether the identifying columns may be NULL.
+    /// Whether a column that identifies rows may be NULL.
     var hasNullableChoice: Bool {
         hops.enumerated().contains { index, hop in !isToOne(at: index) && hop.isWithoutKey }
     }
 
-    /// Returns whether a hop leads to at most one row: by its key, or because only the first row is meant.
+    /// Returns whether a hop leads to at most one row, by a unique key or because only the first row is selected.
     private func isToOne(at index: Int) -> Bool {
         if hops[index].isToOne { return true }
         return hops.enumerated().contains { end, hop in
@@ -39,7 +40,7 @@ extension Association {
         }
     }
 
-    /// Returns the request for the associated rows of an anchor: all rows, or the first.
+    /// Returns the request for the rows that an anchor is associated with: all of them, or the first.
     func reached(_ anchor: Reach.Anchor) -> Request {
         let isFirst = meansFirst
         let rows = request.with { $0.reach = Reach(association: self, anchor: anchor, isOrderedByKey: isFirst) }
@@ -50,19 +51,19 @@ extension Association {
 }
 
 extension Association.Hop {
-    /// The columns that distinguish the request's rows: the primary key, or the row id if the key does not identify each row; all
-    /// columns if neither exists.
+    /// The columns that identify the request's rows: the primary key, or the rowid if the primary key may be NULL; all columns if neither
+    /// exists.
     fileprivate var rowKey: [Int] {
         if isWithoutKey { return Array(table.columns.indices) }
         return table.hasCompleteKey ? table.primaryKey : [TableSchema.rowID]
     }
 
-    /// The columns that order the request's rows: the primary key, then the columns that distinguish them.
+    /// The columns that order the request's rows: the primary key, followed by the columns that identify the rows.
     fileprivate var rowOrder: [Int] {
         isWithoutKey || table.hasCompleteKey ? rowKey : table.primaryKey + rowKey
     }
 
-    /// Whether the request reads a view or rows that are in no table.
+    /// Whether the request's rows have neither a primary key nor a rowid, as in views.
     fileprivate var isWithoutKey: Bool {
         guard case .table = request.source.body else { return true }
         return table.primaryKey.isEmpty && table.rowIDName == nil

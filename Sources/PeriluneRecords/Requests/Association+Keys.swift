@@ -1,20 +1,20 @@
-/// Comparison of an association's keys in the way that SQLite compares its columns.
+/// Comparison of an association's keys with the same result as SQLite's comparison of the columns.
 extension Association {
-    /// A form of key values in which Swift can compare them without SQLite.
+    /// A normal form of key values, which Swift can compare without SQLite.
     package enum KeyForm: String, Sendable {
-        /// Numbers: texts that look like numbers equal these numbers.
+        /// Numbers. Texts that look like numbers are converted to them.
         case number
-        /// Texts: numbers equal their texts.
+        /// Texts. Numbers are converted to texts.
         case text
-        /// Texts without regard to the case of ASCII letters, or to trailing spaces.
+        /// Texts, ignoring the case of ASCII letters or trailing spaces. Numbers are converted to texts.
         case textNoCase, textTrimmed
-        /// Unchanged values, which equal only themselves.
+        /// Unchanged values of any type.
         case same
-        /// Texts as in ``textNoCase`` and ``textTrimmed``, which never equal numbers.
+        /// Texts, ignoring the case of ASCII letters or trailing spaces, and unchanged values of other types.
         case sameNoCase, sameTrimmed
     }
 
-    /// The forms of the columns, or `nil` if only SQLite can decide which keys are equal.
+    /// The forms of the key columns, or `nil` if only SQLite can decide which keys are equal.
     package var keyForms: [KeyForm]? {
         let forms = hops[0].columns.indices.map { index in
             let pair = hops[0].columns[index]
@@ -27,14 +27,14 @@ extension Association {
     private func form(_ origin: DeclaredType.Affinity, _ position: Int, _ collation: String) -> KeyForm? {
         let table = hops[0].table
         let target = table.type(ofColumn: position).affinity
-        // Texts in numeric columns compare by the collation.
+        // Texts in numeric columns are compared with the collation.
         if target.isNumeric { return collation == "BINARY" ? .number : nil }
         if origin.isNumeric { return nil }
         switch (target, collation) {
         case (.blob, "BINARY"): return .same
         case (.blob, "NOCASE"): return .sameNoCase
         case (.blob, "RTRIM"): return .sameTrimmed
-        // A number in a column without a type does not equal any text.
+        // A number in a column without affinity does not equal any text.
         case (.text, "BINARY"): return origin == .blob ? .same : .text
         case (.text, "NOCASE"): return origin == .blob ? .sameNoCase : .textNoCase
         case (.text, "RTRIM"): return origin == .blob ? .sameTrimmed : .textTrimmed
@@ -42,15 +42,15 @@ extension Association {
         }
     }
 
-    /// The anchor for rows whose keys are given when the request runs.
+    /// The anchor for rows whose keys are bound when the request runs.
     var openAnchor: Reach.Anchor { keyForms == nil ? .openNumbered : .open }
 
-    /// For each column, whether it is numeric and compared with one that is not: SQLite then compares texts that look like
-    /// numbers as numbers, and `01` equals 1.
+    /// For each key column, whether it is numeric and compared with a column that is not: SQLite then compares texts that look
+    /// like numbers as numbers, and `01` equals 1.
     package var comparesTextsAsNumbers: [Bool] { keyComparisons.ofOrigin.map { $0 == .asNumber } }
 
-    /// The conversion of a stored value before it is compared with another column, so that the comparison equals SQLite's
-    /// comparison of columns.
+    /// The conversion of a stored value before its comparison with another column. After it, values compare as SQLite compares
+    /// the columns.
     package enum KeyComparison: String, Sendable {
         case plain
         /// Texts that look like numbers are compared as numbers.
@@ -63,7 +63,8 @@ extension Association {
         }
     }
 
-    /// The comparisons for stored values of the origin with columns of the first table, and for the opposite direction.
+    /// The comparisons of the origin's stored values with columns of the first table, and the comparisons in the opposite
+    /// direction.
     package var keyComparisons: (ofOrigin: [KeyComparison], ofTarget: [KeyComparison]) {
         let affinities = hops[0].columns.map {
             (origin.type(ofColumn: $0.from).affinity, hops[0].table.type(ofColumn: $0.to).affinity)
@@ -71,7 +72,7 @@ extension Association {
         return (affinities.map { KeyComparison(of: $0, with: $1) }, affinities.map { KeyComparison(of: $1, with: $0) })
     }
 
-    /// For each column of the origin, the collation of the comparison if it is not the column's own.
+    /// For each key column of the origin, the collation of the comparison; `nil` if it is the column's collation.
     package var originCollations: [String?] {
         hops[0].columns.indices.map { index in
             let pair = hops[0].columns[index], collation = hops[0].collations[index] ?? hops[0].table.collation(of: pair.to)

@@ -1,8 +1,8 @@
-/// The choice of the statement that fetches the associated rows of many rows at once.
+/// Selection of the statement that prefetches the associated rows of many rows.
 extension Association {
-    /// Returns whether the associated rows of a request are all rows of the other table: the request returns all rows of its
-    /// table, and the other table refers to them by an integer foreign key. Then all rows can be fetched without passing keys,
-    /// which is cheaper for SQLite.
+    /// Returns whether prefetching can read the whole associated table: the parent request returns all rows of its table, and
+    /// the associated table refers to them by an integer foreign key. The statement then needs no list of keys, which is
+    /// cheaper for SQLite.
     func isForAllRows(of parent: Request) -> Bool {
         guard isPlural, hops.count == 1, hops[0].columns.count == 1, !request.hasLimit, parent.givesAllRows else { return false }
         let (from, to) = hops[0].columns[0]

@@ -1,10 +1,10 @@
-/// Finding the columns of an association from the foreign keys of the schema.
+/// Resolution of an association's columns from the foreign keys of the schema.
 extension Association {
-    /// Creates the association from rows of the origin to the rows that they refer to by a foreign key.
+    /// Creates the association from rows of the origin to the rows that they reference with a foreign key (`belongs_to`).
     ///
     /// - Parameters:
-    ///   - columns: The columns of the foreign key; required if the schema defines several or none.
-    ///   - referenced: The referenced columns, if the schema does not define them.
+    ///   - columns: The columns of the foreign key; required unless the schema defines exactly one.
+    ///   - referenced: The referenced columns, if the schema does not define the foreign key.
     package static func belongsTo(
         _ name: String, from origin: TableSchema, to request: Request, columns: [String]? = nil, referenced: [String]? = nil,
         tag: Int = 0, number: Int = 0, singularName: String? = nil
@@ -16,7 +16,8 @@ extension Association {
             number: number, singularName: singularName)
     }
 
-    /// Creates the association from rows of the origin to the row or rows that refer to them by a foreign key.
+    /// Creates the association from rows of the origin to the row or rows that reference them with a foreign key (`has_one`,
+    /// `has_many`).
     package static func has(
         _ name: String, many isPlural: Bool, from origin: TableSchema, to request: Request, columns: [String]? = nil,
         referenced: [String]? = nil, tag: Int = 0, number: Int = 0, singularName: String? = nil
@@ -30,7 +31,7 @@ extension Association {
 }
 
 private struct ForeignKeySearch {
-    /// The table with the foreign key.
+    /// The table that contains the foreign key.
     let holder: TableSchema
     let other: TableSchema
     let name: String
@@ -70,7 +71,7 @@ private struct ForeignKeySearch {
             fields: ["table": holder.name, "name": name])
     }
 
-    /// Returns the column pairs of a foreign key, whose column names are those in the database.
+    /// Returns the column pairs of a foreign key, which uses the column names of the database.
     private func pairs(of key: TableSchema.ForeignKey) throws -> Pairs {
         try pairs(fields(key.columns, of: holder), fields(key.referencedColumns, of: other))
     }

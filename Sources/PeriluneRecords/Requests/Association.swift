@@ -1,30 +1,30 @@
-/// The relation between the rows of two tables: pairs of columns, with any number of tables in between. Associations are derived
-/// like requests: ``map(_:)`` changes the condition, order, selection and associations of the associated rows.
+/// A relation between the rows of two tables, which matches pairs of columns and may lead through other tables. Associations are immutable,
+/// like requests: ``map(_:)`` returns a copy with a different condition, order, selection or nested association.
 package final class Association: Sendable {
-    /// The name of the field that contains the associated rows.
+    /// The name of the field that holds the associated rows.
     package let name: String
     /// Whether a row can have several associated rows.
     package let isPlural: Bool
     package let origin: TableSchema
-    /// The tables along the association. The last one contains the associated rows.
+    /// The steps along the association. The table of the last step contains the associated rows.
     let hops: [Hop]
-    /// A number for the caller, which the plan returns.
+    /// A number that the caller chooses and that the plan returns.
     package let tag: Int
-    /// The base of names of aggregates: `book` in `book_count`.
+    /// The base of the default names of aggregates: `book` in `book_count`.
     let singularName: String
     /// The number that identifies the association's columns; see ``AssociationIdentity/number``.
     let number: Int
 
     /// One step from table to table.
     struct Hop: Sendable {
-        /// The positions of the columns in the previous table and in this one.
+        /// The positions of the compared columns in the previous table and in this one.
         let columns: [(from: Int, to: Int)]
         let request: Request
-        /// The associations that lead to these rows; several if one goes through others.
+        /// The identities of the associations that lead to these rows: more than one if an association goes through another.
         var identities: [AssociationIdentity] = []
-        /// For each pair, the collation for comparing the column of this table, if it is not the column's own.
+        /// For each column pair, the collation of the comparison; `nil` if this table's column has the same one.
         var collations: [String?]
-        /// The associations that end at this hop and mean only the first of several rows.
+        /// The associations that end at this hop and select only the first of several rows.
         var firsts: [Association] = []
 
         var table: TableSchema { request.table }
@@ -44,13 +44,13 @@ package final class Association: Sendable {
         self.singularName = singularName ?? hops.last!.table.name
     }
 
-    /// The request for the associated rows, among all that the keys allow.
+    /// The request that defines which of the rows with matching keys are associated.
     package var request: Request { hops[hops.count - 1].request }
 
-    /// Returns the association with a changed request for its rows.
+    /// Returns a copy of the association with a different request for its rows.
     ///
-    /// - Throws: ``RequestError`` if a new condition refers to the rows both by columns of the association and by columns of
-    ///   their table, which could also be the table of the rows that they belong to.
+    /// - Throws: ``RequestError`` if a new condition is ambiguous: it refers to the associated rows by columns of the association, and by
+    ///   columns of the table, which could mean other rows of that table as well.
     package func map(_ change: (Request) throws -> Request) throws -> Association {
         let former = request
         let request = try change(former)
@@ -63,7 +63,7 @@ package final class Association: Sendable {
             singularName: singularName)
     }
 
-    /// Returns the association with a different name.
+    /// Returns a copy of the association with a different name.
     package func named(_ name: String) throws -> Association {
         try Expression.checkName(name, of: "an association")
         var hops = hops
@@ -77,19 +77,19 @@ package final class Association: Sendable {
     // MARK: - Creating
 
     /// - Parameters:
-    ///   - columns: Pairs of positions in the origin and in the table of the request. At least one.
+    ///   - columns: Pairs of column positions in the origin and in the table of the request. At least one pair.
     ///   - request: The rows of the other table that may be associated.
-    ///   - belongs: Whether the columns of the other table are the referenced ones.
+    ///   - belongs: Whether the origin contains the foreign key.
     ///   - tag: A number that the plan returns, to find the class of the rows.
-    ///   - number: The identity of its columns: ``AssociationIdentity/number``.
-    ///   - singularName: The base of names of aggregates; by default the name of the other table.
+    ///   - number: The identity of the association's columns: ``AssociationIdentity/number``.
+    ///   - singularName: The base of the default names of aggregates; by default the name of the other table.
     package convenience init(
         _ name: String, isPlural: Bool, from origin: TableSchema, columns: [(from: Int, to: Int)], to request: Request,
         belongs: Bool = true, tag: Int = 0, number: Int = 0, singularName: String? = nil
     ) throws {
         try Expression.checkName(name, of: "an association")
         guard !columns.isEmpty else { throw RequestError.argument("the association `\(name)` needs columns") }
-        // SQLite compares foreign keys by the collation of the referenced column.
+        // SQLite compares foreign keys with the collation of the referenced column.
         let collations = columns.map { pair -> String? in
             let collation = origin.collation(of: pair.from)
             return belongs || collation == request.table.collation(of: pair.to) ? nil : collation
@@ -101,7 +101,7 @@ package final class Association: Sendable {
             name: name, isPlural: isPlural, origin: origin, hops: [hop], tag: tag, number: number, singularName: singularName)
     }
 
-    /// Creates an association through another one, such as the publishers of an author's books.
+    /// Creates an association through another one, such as from authors through books to publishers.
     package static func through(
         _ first: Association, _ second: Association, name: String, isPlural: Bool? = nil, tag: Int? = nil, number: Int = 0,
         singularName: String? = nil
@@ -123,7 +123,7 @@ package final class Association: Sendable {
             tag: tag ?? second.tag, number: number, singularName: singularName)
     }
 
-    /// Checks that the association's rows can be joined one by one.
+    /// Checks that a join can include the association's rows: it has no limit, groups or `distinct()`.
     func checkIsJoinable(for place: String) throws {
         let parts = request.parts.values
         let obstacle =
@@ -138,7 +138,7 @@ package final class Association: Sendable {
         }
     }
 
-    /// Returns whether two associations reach the same rows by the same columns, regardless of their conditions.
+    /// Returns whether two associations lead through the same tables by the same columns, regardless of their conditions.
     func hasSamePath(as other: Association) -> Bool {
         hops.count == other.hops.count
             && zip(hops, other.hops).allSatisfy { a, b in
@@ -149,7 +149,7 @@ package final class Association: Sendable {
 }
 
 extension Request {
-    /// Throws if the change to an association's request is ambiguous about the rows to which it refers.
+    /// Throws an error if a changed association request does not make clear which rows its expressions refer to.
     fileprivate func checkIsClear(to identities: [AssociationIdentity], _ origin: TableSchema, after former: Request) throws {
         guard source.alias == nil, self !== former else { return }
         let added = expressions
@@ -179,7 +179,7 @@ extension Request {
 extension TableSchema {
     func collation(of column: Int) -> String { column < 0 ? "BINARY" : columns[column].collation ?? "BINARY" }
 
-    /// Returns whether both are the same table of the database, perhaps in different versions of the schema.
+    /// Returns whether both describe the same table of the database, possibly from different versions of the schema.
     func isSameTable(as other: TableSchema) -> Bool {
         self === other
             || (kind != .request && other.kind != .request && databaseName == other.databaseName

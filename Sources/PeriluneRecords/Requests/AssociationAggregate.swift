@@ -1,4 +1,4 @@
-/// A number computed from the rows associated with each row, such as their count or the maximum of an expression.
+/// A value computed from the rows associated with each row, such as their count or the maximum of an expression.
 package final class AssociationAggregate: Sendable {
     package enum Function: String, Sendable {
         case count, isEmpty, exists, minimum, maximum, sum, average, total
@@ -17,7 +17,7 @@ package final class AssociationAggregate: Sendable {
 
     let function: Function
     let association: Association
-    /// The expression over the associated rows; `nil` for the rows themselves.
+    /// The expression over the associated rows; `nil` to count the rows.
     let expression: Expression?
 
     init(_ function: Function, of association: Association, _ expression: Expression?) {
@@ -26,7 +26,7 @@ package final class AssociationAggregate: Sendable {
         self.expression = expression
     }
 
-    /// The negation of "is empty" or "exists"; `nil` for other aggregates.
+    /// The opposite of `isEmpty` or `exists`; `nil` for other aggregates.
     var negated: AssociationAggregate? {
         switch function {
         case .isEmpty: AssociationAggregate(.exists, of: association, nil)
@@ -35,7 +35,7 @@ package final class AssociationAggregate: Sendable {
         }
     }
 
-    /// The name of the result column: `book_count`, `has_no_book`, `max_book_year`, `book_price_sum`.
+    /// The default name of the result column: `book_count`, `has_no_book`, `max_book_year`, `book_price_sum`.
     var defaultName: String? {
         let name = association.singularName
         switch function {
@@ -57,7 +57,8 @@ package final class AssociationAggregate: Sendable {
 }
 
 extension Association {
-    /// Returns an aggregate as an expression of a request of the origin, for `annotated`, `having`, `order` and any arithmetic.
+    /// Returns an aggregate as an expression for requests of the origin. It may be used in `annotated`, `having`, `order` and
+    /// arithmetic.
     ///
     /// - Parameter expression: The expression over the associated rows, for `minimum`, `maximum`, `sum`, `average` and `total`.
     package func aggregate(_ function: AssociationAggregate.Function, _ expression: Expression? = nil) throws -> Expression {

@@ -1,17 +1,17 @@
-/// The kind of reference from a column to a source of its table.
+/// The way in which a column expression selects a source among several with the same table.
 enum ColumnPlace: Sendable {
-    /// The source of the request or association that uses the column, or otherwise the only source of the table.
+    /// The source of the request or association that uses the column, or otherwise the only source with the table.
     case nearest
-    /// The source with an alias.
+    /// The source with the given alias.
     case alias(String)
-    /// The source that an association leads to.
+    /// The source that the given association leads to.
     case association(AssociationIdentity)
 }
 
-/// The identity of an association's rows, which distinguishes them from other rows of their table. Derived associations share the
-/// identity, except renamed ones.
+/// The identity of an association's rows, which distinguishes them from other rows of the same table. Copies of an association share its
+/// identity, unless they are renamed.
 package final class AssociationIdentity: Sendable {
-    /// A number for the caller; 0 for an association whose columns are not distinguished from others of the table.
+    /// A number that the caller chooses; 0 if the association's columns are not distinguished from other columns of the table.
     let number: Int
     let name: String
 
@@ -24,7 +24,7 @@ package final class AssociationIdentity: Sendable {
 }
 
 extension Expression {
-    /// Returns the expression bound to the alias that its source is about to get.
+    /// Returns the expression for a source that is about to get an alias, with its columns bound to that alias.
     func bound(to table: TableSchema, _ alias: String) -> Expression {
         switch kind {
         case .value, .parameter, .excluded, .resultColumn, .bound, .column(_, _, .alias): self
@@ -37,7 +37,7 @@ extension Expression {
     /// The expression without a binding to a source.
     var unbound: Expression { if case .bound(let expression) = kind { expression } else { self } }
 
-    /// Returns whether the expression is a column of a source, at least where that source uses it.
+    /// Returns whether the expression is the given column of a source when that source uses it.
     func isColumn(_ position: Int, of source: RequestSource) -> Bool {
         guard case .column(let table, position, let place) = kind, table.isSameTable(as: source.table) else { return false }
         switch place {
@@ -47,7 +47,7 @@ extension Expression {
         }
     }
 
-    /// The expressions and requests inside this expression.
+    /// The direct parts of the expression: its operands, and its subrequests.
     var parts: (expressions: [Expression], requests: [Request]) {
         switch kind {
         case .value, .parameter, .column, .resultColumn, .excluded: ([], [])
@@ -72,9 +72,9 @@ extension Expression {
         }
     }
 
-    /// Returns whether this expression, or one inside it but outside of subrequests, meets a condition.
+    /// Returns whether this expression or an operand of it satisfies a condition. Subrequests are not searched.
     ///
-    /// - Parameter former: Expressions that are not searched.
+    /// - Parameter former: Expressions to skip, including their operands.
     func contains(except former: [Expression] = [], _ condition: (Expression) -> Bool) -> Bool {
         var pending = [self]
         while let expression = pending.popLast() {

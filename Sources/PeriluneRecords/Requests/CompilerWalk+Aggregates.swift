@@ -1,4 +1,4 @@
-/// Aggregates of associations: subrequests over the rows associated with the current row.
+/// Compilation of association aggregates into subqueries over the rows associated with the current row.
 extension CompilerWalk {
     mutating func aggregate(_ aggregate: AssociationAggregate, _ least: UInt8) throws {
         let association = aggregate.association
@@ -21,7 +21,7 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// Aggregates rows that must be selected first, because they are distinct or limited.
+    /// Compiles an aggregate over a subquery, because the rows are distinct or limited.
     private mutating func aggregateOfRows(_ aggregate: AssociationAggregate, _ request: Request) throws {
         tokens.add(.select)
         if aggregate.expression == nil {

@@ -1,16 +1,15 @@
-/// The search for the source that a column refers to.
+/// Resolution of columns: which source of the statement a column refers to.
 ///
-/// 1. A column with an alias refers to the source with that alias, and a column of an association to the source that the
-/// association leads to.
-/// 2. Any other column refers to the source that uses it: the request's source or the derived association's. An association with
-/// an alias uses its own columns by that alias, so its table without the alias refers to the row that the associated rows belong
-/// to, if that row is from the same table.
-/// 3. Otherwise it refers to the only source of its table: inside an association, first among the rows that the associated rows
-/// belong to and those joined to them; then in the SELECT that contains it; then in the surrounding ones.
+/// 1. A column with an alias refers to the source with that alias. A column of an association refers to the source that the association
+/// leads to.
+/// 2. Any other column refers to the source that uses it: the source of the request or of the association. If that association has an
+/// alias, its own columns use the alias; the same table without the alias then means its parent row, if the parent is of the same table.
+/// 3. Otherwise the column refers to the only source of its table. Inside an association, its parent rows and the rows joined to them are
+/// searched first; then the SELECT that contains the column; then the enclosing SELECTs.
 ///
 /// If several sources remain, the column is ambiguous.
 extension CompilerWalk {
-    /// Writes a column of the source to which it refers.
+    /// Writes a column of the source that it refers to.
     mutating func column(_ table: TableSchema, _ position: Int, _ place: ColumnPlace) throws {
         if isInline {
             tokens.add(.bareColumn, (position >= 0 ? table.columns[position].sqlName : table.rowIDName ?? "rowid").utf8)
@@ -31,8 +30,8 @@ extension CompilerWalk {
                 + "condition on `\(group.name)` itself, or make that required")
     }
 
-    /// Returns the position of a column in the current version of a table. The given position is from the time when the
-    /// expression was created.
+    /// Returns the position of a column in the current schema. The given position belongs to the schema in which the expression was
+    /// created.
     func current(_ position: Int, of table: TableSchema, in number: Int) throws -> Int {
         let found = sources[number].table
         if found === table || position == TableSchema.rowID { return position }
@@ -41,8 +40,8 @@ extension CompilerWalk {
         return position
     }
 
-    /// Throws if a condition of an association refers to the association's rows both by columns of the association and by columns
-    /// of their table, and the latter could also be columns of a row that the associated rows belong to.
+    /// Throws an error if a condition of an association is ambiguous: it uses columns of the association and also columns of the associated
+    /// table, and the latter could mean a parent row of the same table.
     func checkIsClear(_ expression: Expression, of number: Int) throws {
         let placed = sources[number]
         guard placed.source.alias == nil, !placed.identities.isEmpty else { return }
@@ -60,7 +59,7 @@ extension CompilerWalk {
 }
 
 extension Expression {
-    /// Throws if the expression refers to an association's rows both by columns of the association and by columns of their table.
+    /// Throws an error if the expression uses both columns of the association and columns of the associated table.
     func checkIsClear(_ identity: AssociationIdentity, _ table: TableSchema, except former: [Expression] = []) throws {
         guard identity.number != 0, contains(except: former, { $0.isColumn(of: identity) }) else { return }
         var name: String?
@@ -84,7 +83,7 @@ extension Expression {
     }
 }
 
-/// A search for the source that a column refers to.
+/// The resolution of one column to a source of the statement.
 private struct ColumnMeaning {
     let walk: CompilerWalk
     let table: TableSchema
@@ -131,8 +130,8 @@ private struct ColumnMeaning {
         throw ambiguous(found)
     }
 
-    /// Returns the source of a column inside an association when the column belongs to another table. The rows that the
-    /// associated rows belong to, and rows joined to them, come before other joins of the request.
+    /// Returns the source of a column that an association uses but that belongs to another table. Parent rows of the association, and rows
+    /// joined to it, take precedence over other joins of the request.
     private func findAlong(_ level: CompilerWalk.Level) throws -> Int? {
         guard level.own >= 0, sources[level.own].parent != nil, !matches(level.own) else { return nil }
         let found = ancestors(of: level.own) + level.numbers.filter { ancestors(of: $0).contains(level.own) }
@@ -143,7 +142,7 @@ private struct ColumnMeaning {
         throw ambiguous(matching)
     }
 
-    /// Returns the sources that the rows of a source belong to, the nearest first.
+    /// Returns the sources of a row's parents, nearest first.
     private func ancestors(of number: Int) -> [Int] {
         var result: [Int] = []
         var top = number
@@ -156,8 +155,7 @@ private struct ColumnMeaning {
 
     private func isAliased(_ number: Int) -> Bool { sources[number].source.alias != nil }
 
-    /// Returns the source for a table without an alias, used inside a source of that table that has one: the ancestor of the same
-    /// table.
+    /// Returns the source for a table without an alias that is used inside an aliased source of the same table: the parent with that table.
     private func around(_ number: Int, _ outer: ArraySlice<CompilerWalk.Level>) throws -> Int? {
         let ancestors = ancestors(of: number)
         let found = ancestors.filter { !isAliased($0) && matches($0) }
@@ -190,8 +188,8 @@ private struct ColumnMeaning {
         return RequestError("ambiguous", message, fields: ["table": table.name])
     }
 
-    /// Returns the error for a column without an alias that could refer to the request's own table, which has an alias, or to the
-    /// surrounding request's, which has none.
+    /// Returns the error for a column without an alias that could mean the request's aliased table or the enclosing request's table without
+    /// an alias.
     private func mayBeOuter(_ number: Int) -> RequestError {
         RequestError(
             "ambiguous",
@@ -200,8 +198,7 @@ private struct ColumnMeaning {
         )
     }
 
-    /// Returns the error for a column of the row that associated rows belong to, used in a statement that fetches only the
-    /// associated rows.
+    /// Returns the error for a column of the parent row in a statement that fetches only the associated rows.
     private func notInStatement(_ number: Int) -> RequestError {
         RequestError(
             "not_joined",

@@ -1,4 +1,4 @@
-/// Writing of expressions.
+/// Writing of expressions as SQL tokens.
 extension CompilerWalk {
     /// Writes an expression, in parentheses if it binds less tightly than its context requires.
     mutating func expression(_ expression: Expression, _ least: UInt8 = Precedence.any) throws {
@@ -64,7 +64,7 @@ extension CompilerWalk {
     private mutating func binary(_ operation: BinaryOperator, _ a: Expression, _ b: Expression, _ least: UInt8) throws {
         let precedence = operation.precedence
         if least > precedence { tokens.add(.open) }
-        // Parentheses around an operand that is a comparison improve readability.
+        // Comparisons as operands get parentheses for readability.
         try expression(a, operation.isCondition ? Precedence.bits : precedence)
         tokens.add(operation)
         try expression(b, operation.isCondition ? Precedence.bits : precedence + 1)
@@ -94,8 +94,7 @@ extension CompilerWalk {
         }
     }
 
-    /// Writes AND and OR with any number of operands in balanced groups, because a long chain would overflow SQLite's parser
-    /// stack.
+    /// Writes AND and OR in balanced groups, because a long chain would overflow SQLite's parser stack.
     private mutating func logical(_ expression: Expression, _ isAnd: Bool, _ least: UInt8) throws {
         if case .logical(_, let a, let b) = expression.kind, !a.isLogical(isAnd: isAnd), !b.isLogical(isAnd: isAnd) {
             return try group([a, b], isAnd, least)
@@ -118,7 +117,7 @@ extension CompilerWalk {
         }
     }
 
-    /// The number of operands in a group. With this size, 100,000 operands need three levels.
+    /// The maximum number of operands in a group. With this size, 100,000 operands need three levels.
     private static let groupSize = 50
 
     // MARK: - Functions

@@ -1,9 +1,9 @@
-/// Writing of FROM: the request's own source, the tables of an association, joined associations, and common tables.
+/// Writing of FROM and WITH: the request's source, the tables along an association, joined associations, and common table expressions.
 extension CompilerWalk {
     /// A joined association with the numbers of its sources.
     struct JoinNode {
         let join: Join
-        /// The hops from the origin to the associated rows.
+        /// The hops from the origin to the associated rows, in order.
         let hops: [JoinedHop]
         var destination: JoinedHop { hops[hops.count - 1] }
     }
@@ -53,13 +53,12 @@ extension CompilerWalk {
         do {
             try expression(condition)
         } catch let error as RequestError where error.kind == "not_joined" {
-            // The condition cannot refer to a table that is joined later.
+            // The condition cannot refer to a table that a later JOIN adds.
             throw RequestError(error.kind, error.message, fields: error.fields.merging(["place": "join"]) { $1 })
         }
     }
 
-    /// - Parameter showsRowID: Whether the row id is selected as a column, because SQLite makes no other row id available from a
-    ///   join in parentheses.
+    /// - Parameter showsRowID: Whether to select the rowid as a column, because SQLite does not expose rowids from a join in parentheses.
     private mutating func source(_ number: Int, showsRowID: Bool = false) throws {
         let source = sources[number].source
         switch source.body {
@@ -106,7 +105,7 @@ extension CompilerWalk {
     }
 
     private mutating func rows(of source: RequestSource) throws {
-        // Requests derived from whole rows may refer to any of the rows' columns.
+        // A request over whole rows may refer to any of their columns, including lazy ones.
         let before = wantsLazyColumns
         wantsLazyColumns = source.table.hasLazyColumns
         defer { wantsLazyColumns = before }
@@ -125,7 +124,7 @@ extension CompilerWalk {
         tokens.add(.note, (source.alias ?? "").utf8)
     }
 
-    /// Identifies a table that only requests have by its columns, because it is created for each of them.
+    /// Notes the id of a table. A table that exists only in a request gets a new id each time, so its columns are noted instead.
     private mutating func noteRequestTable(_ table: TableSchema) {
         guard table.kind == .request else {
             withUnsafeBytes(of: table.id) { tokens.add(.note, $0) }
@@ -151,8 +150,8 @@ extension CompilerWalk {
         }
     }
 
-    /// Returns whether an optional association must be joined as a whole, because a row of a table in between counts only with
-    /// the rest of the association.
+    /// Returns whether an optional association must be joined as a group in parentheses, because an intermediate row counts only together
+    /// with the rows after it.
     private func isGroup(_ node: JoinNode) -> Bool {
         if node.join.isRequired { return false }
         if node.hops.contains(where: { hop in hop.children.contains { $0.join.isRequired } }) { return true }
@@ -173,7 +172,7 @@ extension CompilerWalk {
             if index > 0 {
                 tokens.add(.on)
                 try link(hop, to: node.hops[index - 1].number)
-                // Inside the parentheses, the parent has no name.
+                // Conditions inside the parentheses cannot refer to the parent.
                 try chooseFirsts(on: node, endingAt: index, nil)
             }
             for child in hop.children { try join(child, to: hop.number) }
@@ -186,7 +185,7 @@ extension CompilerWalk {
         try chooseFirst(of: node, parent)
     }
 
-    /// Returns whether the condition after the parentheses chooses rows of a table inside by their row ids.
+    /// Returns whether the condition after the parentheses selects rows of an inner table by rowid.
     private func isRowIDUsedOutside(_ index: Int, of node: JoinNode) -> Bool {
         let association = node.join.association
         let associations = [association] + (index == 0 ? association.hops[0].firsts : [])
@@ -200,7 +199,7 @@ extension CompilerWalk {
         }
     }
 
-    /// Adds the condition that a row is the first of several, if the association means one row.
+    /// Adds the condition that selects the first of several rows, if the association is to one row.
     private mutating func chooseFirst(of node: JoinNode, _ parent: Int) throws {
         let association = node.join.association
         guard association.choosesFirst, !isRecursive(association) else { return }
@@ -208,7 +207,7 @@ extension CompilerWalk {
         try chooseFirst(of: association, node.hops.map(\.number), anchor: .outer, parent)
     }
 
-    /// Adds this condition for associations that mean one row each and end at intermediate hops.
+    /// Adds the same condition for each intermediate association to one row.
     private mutating func chooseFirsts(on node: JoinNode, endingAt end: Int, _ parent: Int?) throws {
         for association in node.join.association.hops[end].firsts where !isRecursive(association) {
             tokens.add(.and)
@@ -218,20 +217,20 @@ extension CompilerWalk {
         }
     }
 
-    /// Returns whether an association leads to the common table that is being defined. SQLite allows only one reference to that
-    /// table, so its first row cannot be looked up.
+    /// Returns whether an association leads to the common table that is being defined. SQLite allows only one reference to a recursive
+    /// table, so a subquery cannot look up its first row.
     private func isRecursive(_ association: Association) -> Bool {
         association.hops.contains { hop in defining.contains { $0 === hop.table } }
     }
 
     /// - Parameters:
-    ///   - numbers: The sources of the association's rows, to be compared with those of the first row.
-    ///   - parent: The source of the rows that they belong to, if it is part of the request.
-    ///   - anchor: The anchor of the request, if the rows that they belong to are not part of it.
+    ///   - numbers: The sources of the association's rows, which are compared with the first row.
+    ///   - parent: The source of the parent rows, if it is in the request.
+    ///   - anchor: The anchor of the request, if the parent rows are not in it.
     mutating func chooseFirst(
         of association: Association, _ numbers: [Int], from parent: Int?, _ anchor: Reach.Anchor = .sibling
     ) throws {
-        // The texts 1 and 01 both equal the number 1, but not each other: only the number finds all rows.
+        // The texts 1 and 01 both equal the number 1, but not each other, so only the parent's number finds all rows.
         if !association.comparesTextsAsNumbers.contains(true) {
             try chooseFirst(of: association, numbers, anchor: .sibling, numbers[0])
         } else if let parent {
@@ -261,12 +260,12 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// Writes the columns that identify the rows of an association as result columns.
+    /// Writes the columns that identify the rows of an association.
     mutating func columnsOfChoice(of reach: Reach, _ frame: Frame) {
         list(reach.association.columnsOfChoice) { walk, column in walk.column(column.position, of: frame.reach[column.hop]) }
     }
 
-    /// Writes the condition that joins a row to the row it belongs to.
+    /// Writes the condition that joins associated rows to their parent row.
     private mutating func link(_ hop: JoinedHop, to parent: Int) throws {
         try equality(hop.hop, hop.number, parent)
         try condition(of: hop.request, hop.number)
@@ -281,7 +280,7 @@ extension CompilerWalk {
         }
     }
 
-    /// Writes a column of a hop's table in the form in which it is compared with the previous table's column.
+    /// Writes a column of a hop's table with the collation in which it is compared with the previous table's column.
     mutating func keyColumn(_ index: Int, of hop: Association.Hop, _ number: Int) {
         column(hop.columns[index].to, of: number, hop.collations[index])
     }
@@ -297,7 +296,7 @@ extension CompilerWalk {
 
     // MARK: - The rows of an association
 
-    /// Joins the tables between the associated rows and the rows that they belong to, in reverse order.
+    /// Joins the tables between the associated rows and their parent rows, in reverse order.
     private mutating func wayBack(_ reach: Reach, _ frame: Frame) throws {
         let hops = reach.association.hops
         for index in stride(from: hops.count - 1, to: 0, by: -1) {
@@ -311,7 +310,7 @@ extension CompilerWalk {
         }
     }
 
-    /// Writes the condition that connects the rows to rows of the origin.
+    /// Writes the condition that connects the associated rows to rows of the origin.
     mutating func anchor(_ reach: Reach, _ number: Int) throws {
         let hop = reach.association.hops[0]
         let pairs = hop.columns
@@ -371,7 +370,7 @@ extension CompilerWalk {
 
     // MARK: - Common tables
 
-    /// Writes WITH for the common tables of a request and of its joins.
+    /// Writes WITH for the common table expressions of a request and its joins.
     mutating func commonTables(of request: Request) throws {
         var tables: [CommonTable] = []
         try collect(from: request, into: &tables)

@@ -1,5 +1,5 @@
-/// Writing of the keys of rows whose associated rows are fetched, as a joined table. The number of the key shows the row that an
-/// associated row belongs to. The column names never collide with a script's SQL text.
+/// Writing of the parent keys for prefetching, as a joined table of keys and their numbers. The number identifies the parent of each
+/// associated row. The column names cannot collide with names in a script's SQL.
 extension CompilerWalk {
     mutating func joinKeys(_ reach: Reach, _ number: Int) {
         let hop = reach.association.hops[0]
@@ -17,7 +17,7 @@ extension CompilerWalk {
         equalKeys(hop, number)
     }
 
-    /// Writes the condition that rows have a key of the joined table.
+    /// Writes the condition that a row has a key of the joined table.
     mutating func equalKeys(_ hop: Association.Hop, _ number: Int) {
         for index in hop.columns.indices {
             if index > 0 { tokens.add(.and) }
@@ -27,8 +27,8 @@ extension CompilerWalk {
         }
     }
 
-    /// Returns for each column whether its keys are numbers that SQLite compares with texts as numbers. An index on the texts
-    /// cannot be used then: each text is looked up among the keys.
+    /// Returns for each key column whether its keys are numbers that SQLite compares with texts as numbers. An index on such texts is
+    /// unusable, so SQLite looks up each text among the keys.
     private func numberColumns(of reach: Reach) -> [Bool] {
         let areCompared = reach.association.comparesTextsAsNumbers
         guard case .numberedKeys(let rows) = reach.anchor else { return areCompared }
@@ -37,7 +37,7 @@ extension CompilerWalk {
 
     private static func keyName(_ index: Int) -> String { "perilune_key_\(index)" }
 
-    /// - Parameter areNumbers: Whether texts are compared with the keys of a column as numbers.
+    /// - Parameter areNumbers: For each key column, whether its keys are compared with texts as numbers.
     private mutating func jsonKeys(_ areNumbers: [Bool]) {
         tokens.add(.selectKeyNumber)
         for (index, isNumber) in areNumbers.enumerated() {
@@ -60,7 +60,7 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// Writes the keys themselves, each preceded by its number.
+    /// Writes the keys as VALUES, each with its number.
     private mutating func valueKeys(_ rows: [[Value]], _ areNumbers: [Bool]) {
         tokens.add(.select)
         list(0...areNumbers.count) { walk, index in

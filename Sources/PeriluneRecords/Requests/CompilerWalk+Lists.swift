@@ -1,4 +1,4 @@
-/// Writing of membership in lists, keys and subrequests.
+/// Writing of IN and EXISTS for lists, keys and subrequests.
 extension CompilerWalk {
     mutating func membership(_ expression: Expression, _ least: UInt8) throws {
         switch expression.kind {
@@ -35,7 +35,7 @@ extension CompilerWalk {
                 walk.list(list.singles) { walk, value in walk.value(value) }
             }
         }
-        // The SQL is (x IN (json) OR x IN (singles)), or (x NOT IN (json) AND x NOT IN (singles)).
+        // The SQL is (x IN (json) OR x IN (singles)), or its negation (x NOT IN (json) AND x NOT IN (singles)).
         let isSplit = !list.singles.isEmpty
         if isSplit { tokens.add(.open) }
         try membership(of: part, isNegated, isSplit ? Precedence.any : least) { walk in
@@ -51,7 +51,7 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// Writes the values of a one-column request without NULL, because `NOT IN` is never true for a list with an unknown value.
+    /// Writes a one-column subquery without its NULLs, because `NOT IN` is never true for a list that contains NULL.
     private mutating func selectNotNull(_ request: Request) throws {
         if request.canFilterColumn, let column = request.selectedColumns.first {
             return try select(request.filter(column.expression.unary(.isNotNull)))
@@ -87,7 +87,7 @@ extension CompilerWalk {
         }
     }
 
-    /// Writes the rows of a JSON array of values or of arrays.
+    /// Writes a SELECT of the elements of a JSON array, or of the columns of its nested arrays.
     mutating func jsonKeys(_ count: Int, _ array: (inout CompilerWalk) -> Void) {
         if count == 1 {
             tokens.add(.jsonList)
@@ -127,7 +127,7 @@ extension CompilerWalk {
         if isParenthesized { tokens.add(.close) }
     }
 
-    /// Wraps the request in a SELECT, because SQLite ignores DISTINCT directly inside EXISTS, even with an OFFSET.
+    /// Writes a subquery around the request, because SQLite ignores DISTINCT directly inside EXISTS, even with an OFFSET.
     private mutating func selectAnyRow(of request: Request) throws {
         tokens.add(.selectStarFrom)
         tokens.add(.open)
@@ -137,14 +137,14 @@ extension CompilerWalk {
 }
 
 extension Request {
-    /// Whether existence depends on the selected columns: aggregates return a row even without rows, and an offset skips distinct
-    /// rows.
+    /// Whether the selected columns affect whether the result has rows: aggregates return a row even for no input, and an offset skips
+    /// distinct rows.
     fileprivate var existenceNeedsRows: Bool {
         let parts = parts.values
         return parts.groups.isEmpty && selectsAggregates || parts.isDistinct && offset > 0
     }
 
-    /// Whether the only selected column may be NULL.
+    /// Whether the request selects a single column that may be NULL.
     fileprivate var mayGiveNull: Bool {
         let columns = selectedColumns
         guard columns.count == 1 else { return false }
@@ -154,7 +154,7 @@ extension Request {
         return position >= 0 && table.mayBeNull(position)
     }
 
-    /// Whether a condition on the selected column applies to single rows, before limits and set operations.
+    /// Whether a condition on the selected column can be added to WHERE without changing which rows limits and groups see.
     fileprivate var canFilterColumn: Bool {
         guard case .table = source.body, let column = selectedColumns.first else { return false }
         return !hasLimit && parts.values.groups.isEmpty && parts.values.having == nil

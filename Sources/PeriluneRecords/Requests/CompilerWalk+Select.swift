@@ -1,20 +1,20 @@
-/// Writing of SELECT.
+/// Writing of SELECT statements.
 extension CompilerWalk {
     /// The result columns of a SELECT.
     enum Output {
         case columns
-        /// The constant 1, which shows only whether rows exist.
+        /// The constant 1, for statements that only test whether rows exist.
         case one
         case countRows
-        /// An aggregate of an expression, or of rows.
+        /// An aggregate function over an expression.
         case aggregate(String, Expression, isDistinct: Bool)
-        /// An expression with the name `value`.
+        /// An expression with the column name `value`.
         case value(Expression)
-        /// The key of the table.
+        /// The columns that identify the table's rows.
         case key
-        /// The key of the table, and values, with generated names.
+        /// The columns that identify the table's rows, followed by expressions, all with generated names.
         case keyAndValues([Expression])
-        /// The key and the values, followed by all columns of the rows.
+        /// The same as `keyAndValues`, followed by all columns of the rows.
         case keyValuesAndColumns([Expression])
         /// The columns that identify the rows of an association.
         case columnsOfChoice
@@ -25,8 +25,8 @@ extension CompilerWalk {
     /// Writes a SELECT.
     ///
     /// - Parameters:
-    ///   - isFirst: Whether at most one row is fetched.
-    ///   - isOrdered: Whether the order of rows matters.
+    ///   - isFirst: Whether to fetch at most one row.
+    ///   - isOrdered: Whether to write ORDER BY.
     mutating func select(
         _ request: Request, _ output: Output = .columns, isFirst: Bool = false, isOrdered: Bool = true
     ) throws {
@@ -52,13 +52,13 @@ extension CompilerWalk {
         declared.removeSubrange(declaredCount...)
     }
 
-    /// The numbers of the sources of a SELECT.
+    /// The source numbers of one SELECT.
     struct Frame {
         let own: Int
         var joins: [JoinNode] = []
-        /// The sources of tables that are joined on arbitrary conditions.
+        /// The sources of tables that are joined with an explicit condition.
         var tableJoins: [Int] = []
-        /// The sources of tables along an association, from the origin on. The last one is `own`.
+        /// The sources along an association, starting at the origin. The last one is `own`.
         var reach: [Int] = []
         var reachJoins: [[JoinNode]] = []
     }
@@ -74,7 +74,7 @@ extension CompilerWalk {
         return frame
     }
 
-    /// Places the tables between the rows of an association and the rows that they belong to.
+    /// Places the sources between the associated rows and their parent rows.
     private mutating func place(_ reach: Reach, _ number: Int, _ frame: inout Frame) throws {
         let hops = reach.association.hops
         var parent: Int? = if case .outer = reach.anchor { outerOwn } else { nil }
@@ -184,7 +184,7 @@ extension CompilerWalk {
     mutating func selected(_ column: SelectedColumn) throws {
         if column.expression.isBoolean { tokens.add(.boolean) }
         try expression(column.expression)
-        // SQLite names the row id "rowid" in results, even if the SQL uses another name.
+        // SQLite names the rowid column "rowid" in results, even if the SQL uses another name.
         let isRowID = column.expression.columnPosition?.position == TableSchema.rowID
         let given: String? = isRowID ? "rowid" : column.expression.sqlColumnName
         guard let name = column.name, namesColumns || name != given else { return }
@@ -240,16 +240,16 @@ extension CompilerWalk {
         }
     }
 
-    /// - Parameter isNamed: Whether ORDER BY can use the names of result columns.
+    /// - Parameter isNamed: Whether ORDER BY can refer to names of result columns.
     private mutating func order(_ request: Request, _ frame: Frame, isNamed: Bool) throws {
         var isFirst = true
         try order(of: request, frame.own, frame.joins, isNamed: isNamed, &isFirst)
         let reach = request.parts.values.reach
-        // Rows reached through other tables follow the order of these tables.
+        // Sort rows that were reached through other tables by the orders of these tables as well.
         for (index, hop) in (reach?.association.hops.dropLast() ?? []).enumerated() {
             try order(of: hop.request, frame.reach[index], frame.reachJoins[index], isNamed: false, &isFirst)
         }
-        // The order of joined rows does not determine which of several rows is the first.
+        // The orders of joined rows do not affect which of several rows is the first.
         guard let reach, reach.isOrderedByKey else { return try order(of: frame.joins, isNamed: isNamed, &isFirst) }
         for column in reach.association.orderOfChoice {
             tokens.add(isFirst ? .orderBy : .comma)
@@ -258,7 +258,7 @@ extension CompilerWalk {
         }
     }
 
-    /// Writes the order of joined associations, which follows the request's own order.
+    /// Writes the orders of joined associations, which come after the request's own order.
     private mutating func order(of joins: [JoinNode], isNamed: Bool, _ isFirst: inout Bool) throws {
         for node in joins {
             for (index, hop) in node.hops.enumerated() {
@@ -269,7 +269,7 @@ extension CompilerWalk {
         }
     }
 
-    /// Writes the request's own order, for the rows of a source.
+    /// Writes the request's own order, with the given source as its rows.
     private mutating func order(
         of request: Request, _ number: Int, _ joins: [JoinNode], isNamed: Bool, _ isFirst: inout Bool
     ) throws {
@@ -281,8 +281,8 @@ extension CompilerWalk {
         }
     }
 
-    /// Returns the expression of a result column, and the source to which its columns refer first; `nil` for any other
-    /// expression.
+    /// Returns the expression behind a result column's name, and the preferred source for its columns; `nil` for other
+    /// expressions.
     private func resultColumn(
         _ expression: Expression, of request: Request, _ number: Int, _ joins: [JoinNode]
     ) -> (expression: Expression, number: Int)? {
@@ -315,7 +315,7 @@ extension CompilerWalk {
         value(.integer(request.offset))
     }
 
-    /// Writes a SELECT in which an association's limit applies to each of the rows for which associated rows are fetched.
+    /// Writes a SELECT that applies an association's limit separately for each parent row.
     private mutating func selectLimitedForEach(_ request: Request) throws {
         tokens.add(.selectStarFrom)
         tokens.add(.open)
@@ -385,8 +385,8 @@ extension CompilerWalk {
         }
     }
 
-    /// Writes a member of a set operation. Order, limit, WITH or another set operation are allowed there only inside a nested
-    /// SELECT.
+    /// Writes a member of a set operation. A member with an order, a limit, WITH or a nested set operation needs a SELECT
+    /// around it.
     private mutating func member(_ request: Request) throws {
         let isCompound = if case .compound = request.source.body { request.isBare } else { false }
         let isPlain =

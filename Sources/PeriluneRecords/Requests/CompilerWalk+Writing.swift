@@ -1,9 +1,9 @@
-/// The reaction of an UPDATE or INSERT to a row that violates a constraint.
+/// The policy for a row of an UPDATE or INSERT that violates a constraint.
 package enum ConflictPolicy: String, Sendable, CaseIterable {
     case abort, fail, ignore, replace, rollback
 }
 
-/// A column that an UPDATE changes.
+/// A column to update, and its new value.
 package struct Assignment: Sendable {
     let column: Int
     let value: Expression
@@ -14,7 +14,7 @@ package struct Assignment: Sendable {
     }
 }
 
-/// The values that an UPDATE or DELETE returns for each row.
+/// The values that an UPDATE or DELETE returns for each written row.
 package enum Returning: Sendable {
     case nothing
     case allColumns
@@ -22,7 +22,7 @@ package enum Returning: Sendable {
 }
 
 extension Request {
-    /// Compiles an UPDATE of the rows of the request.
+    /// Compiles an UPDATE of the request's rows.
     package func compiledUpdate(
         _ assignments: [Assignment], onConflict policy: ConflictPolicy? = nil, returning: Returning = .nothing,
         by compiler: RequestCompiler
@@ -54,7 +54,7 @@ extension Request {
         }
     }
 
-    /// Compiles a DELETE of the rows of the request.
+    /// Compiles a DELETE of the request's rows.
     package func compiledDelete(returning: Returning = .nothing, by compiler: RequestCompiler) throws -> CompiledRequest {
         if let rows = try rowsOfTable() ?? rowsOfDistinct("delete_all") {
             return try rows.compiledDelete(returning: returning, by: compiler)
@@ -66,8 +66,8 @@ extension Request {
         }
     }
 
-    /// Returns the rows of a subrequest as rows of the table that it reads, found by their keys; `nil` if they do not come from
-    /// one table.
+    /// Returns the rows of a nested request as a request for rows of the underlying table, selected by key; `nil` if the rows do not come
+    /// from one table.
     private func rowsOfTable() throws -> Request? {
         guard case .request(let inner) = source.body, source.schema != nil, table.hasCompleteKey else { return nil }
         var source = inner.source
@@ -76,8 +76,8 @@ extension Request {
         return Request(source: source, filter: try isAmong(keysOfRows(table.primaryKey), table.primaryKey.map(source.column)))
     }
 
-    /// Returns the rows of a distinct request with a limit, found by their keys: the limit counts distinct rows, not rows of a
-    /// join. The joins remain for the values that an update takes from them.
+    /// Returns a distinct request with a limit as a request that selects rows by key, because the limit counts distinct rows instead of
+    /// joined rows. The joins remain for the values that an update reads from them.
     private func rowsOfDistinct(_ verb: String) throws -> Request? {
         guard countsDistinctRows, case .table = source.body, parts.values.selection == nil, parts.values.groups.isEmpty else {
             return nil
@@ -97,7 +97,7 @@ extension Request {
         try (columns.count == 1 ? columns[0] : Expression.row(columns)).isIn(keys)
     }
 
-    /// Whether a limit counts rows after duplicates have been removed.
+    /// Whether the limit counts rows after DISTINCT has removed duplicates.
     private var countsDistinctRows: Bool {
         let isPlain = parts.values.isOfOneTable && isOrderedByKey && table.hasCompleteKey
         return hasLimit && parts.values.isDistinct && !isPlain
@@ -114,8 +114,8 @@ extension Request {
         return try rows.select(key.map { SelectedColumn(try rows.column(table.columns[$0].name)) })
     }
 
-    /// Returns the row ids of the rows that equal one of the distinct rows of the request, for tables in which no key identifies
-    /// the rows: they have none, or it may be NULL.
+    /// Returns the rowids of all rows that equal one of the request's distinct rows, for tables without a primary key, or whose primary key
+    /// may be NULL.
     private func rowIDsOfEqualRows(_ verb: String) throws -> Request {
         guard table.rowIDName != nil else {
             throw RequestError.argument(
@@ -190,7 +190,7 @@ extension Request {
         }
     }
 
-    /// Returns the written rows as a request with the columns to return.
+    /// Returns a request over the written rows with the columns to return.
     func returned(_ returning: Returning) throws -> Request? {
         let plain = Request(source: source)
         switch returning {
@@ -205,8 +205,8 @@ extension Request {
         }
     }
 
-    /// Whether WHERE is sufficient for an UPDATE or DELETE to find its rows. SQLite evaluates WHERE while it writes: if the
-    /// condition reads the written table, the keys must be collected first.
+    /// Whether a WHERE clause can select the rows of an UPDATE or DELETE. SQLite evaluates WHERE while it writes, so if the condition reads
+    /// the written table, the keys must be collected first.
     fileprivate var isFoundByFilter: Bool {
         let parts = parts.values
         return !hasLimit && parts.joins.isEmpty && parts.tableJoins.isEmpty && parts.groups.isEmpty && parts.having == nil
@@ -214,7 +214,7 @@ extension Request {
             && parts.commonTables.isEmpty && !(filter?.mayRead(table) ?? false && hasKey)
     }
 
-    /// Whether the order makes all rows of the table different.
+    /// Whether the order distinguishes all rows of the table.
     fileprivate var isOrderedByKey: Bool {
         table.distinguishesRows(
             orders.compactMap { order in
@@ -251,10 +251,10 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// Writes a SELECT of the rows to write: their keys and the new values, with the names `made_0`, `made_1`...
+    /// Writes a subquery for the rows to write, which selects their keys and new values as `made_0`, `made_1`...
     ///
-    /// If the order does not determine which rows a limit keeps, the result depends on the index that SQLite reads, and so on the
-    /// selected columns. Then all columns are selected, as when rows are fetched, in a common table that SQLite materializes.
+    /// If the order is ambiguous, the rows that a limit keeps depend on the index that SQLite uses, and therefore on the selected columns.
+    /// The subquery then selects all columns, as a fetch does, in a materialized common table expression.
     private mutating func keysAndValues(of request: Request, _ values: [Expression], else output: Output) throws {
         let rows = request.withoutColumns
         guard request.hasLimit, !request.isOrderedByKey else { return try select(rows, output, isOrdered: request.hasLimit) }
@@ -270,8 +270,8 @@ extension CompilerWalk {
         tokens.add(.name, "perilune_rows".utf8)
     }
 
-    /// Writes assignments whose values are computed for all rows before the first row is written: `SET a = v.a FROM (SELECT key,
-    /// values ...) AS v WHERE ...`.
+    /// Writes assignments whose values are computed for all rows before the first row is written: `SET a = v.a FROM (SELECT key, values
+    /// ...) AS v WHERE ...`.
     fileprivate mutating func assignFrom(_ request: Request, _ assignments: [Assignment], _ number: Int) throws {
         let table = sources[number].table
         let key = try request.tellingColumns()
@@ -308,7 +308,7 @@ extension CompilerWalk {
 }
 
 extension Request {
-    /// The request without the parts that add only columns, not rows.
+    /// The request without parts that affect only its columns, such as prefetched associations.
     var withoutColumns: Request {
         with { parts in
             parts.prefetches = []

@@ -1,70 +1,69 @@
-/// A walk over a request. It writes the request's shape, collects the bound values in the order of their parameters, and finds
-/// the source of each column. It creates no SQL text.
+/// A walk over a request that writes its shape as tokens, collects the bound values in parameter order, and resolves each column to a
+/// source. SQL text is created later, from the tokens.
 struct CompilerWalk {
     var tokens = Tokens()
     var values: [Value] = []
-    /// All sources of the statement. Their indexes are their numbers.
+    /// All sources of the statement, numbered by their indexes.
     private(set) var sources: [PlacedSource] = []
-    /// The sources that columns may use here, the innermost last.
+    /// The sources that columns may refer to at this point, innermost last.
     private var visible: [Int] = []
     private(set) var scopes: [Scope] = []
     private var scopeCount = 0
-    /// The sources that columns inside other SELECTs refer to, with those SELECTs. Sources there must have different names.
+    /// The sources that columns in nested SELECTs refer to, and these SELECTs. Such sources need names that are unique there.
     private(set) var outerUses: [(source: Int, scope: Int)] = []
-    /// The number of the source whose columns have precedence.
+    /// The number of the preferred source, to which columns without an alias refer first; -1 without such a source.
     private(set) var own = -1
-    /// Whether columns without an alias refer to the source with precedence although it has one.
+    /// Whether columns without an alias refer to the preferred source although it has an alias.
     private var isBound = false
-    /// Whether columns are written without their table, for SQL outside of a statement.
+    /// Whether to write columns without their table, for SQL that is not part of a statement.
     var isInline = false
-    /// The common tables that may be read here.
+    /// The common table expressions that may be used at this point.
     var declared: [TableSchema] = []
-    /// The folded names of all common tables of the statement.
+    /// The case-folded names of all common table expressions in the statement.
     var declaredNames: Set<String> = []
-    /// The common tables whose definitions are being written, the innermost last.
+    /// The common table expressions whose definitions are being written, innermost last.
     var defining: [TableSchema] = []
-    /// Whether every result column needs a name, because SQLite renames columns of a join in parentheses.
+    /// Whether to name every result column, because SQLite renames the columns of a join in parentheses.
     var namesColumns = false
-    /// Whether a SELECT of whole rows includes lazy columns, because an outer SELECT reads them.
+    /// Whether a SELECT of whole rows includes lazy columns, because an enclosing SELECT reads them.
     var wantsLazyColumns = false
-    /// Whether the condition being written is negated as a whole.
+    /// Whether the current condition is inside a NOT.
     var isInsideNot = false
     let compiler: RequestCompiler
-    /// Whether the result columns of the outermost SELECT are described even if they are simple, because the shape is new.
+    /// Whether to describe even simple result columns of the outermost SELECT, because the shape is not cached yet.
     var isDescribing = false
-    /// The layout of the result columns.
+    /// The layout of the outermost SELECT's result columns.
     var layout: RowLayout?
-    /// Whether the next SELECT is not the outermost one.
+    /// Whether the SELECT to be written is nested in another statement.
     var isInside = false
-    /// The joins in parentheses that are being written. SQL does not allow their conditions to refer to tables outside.
+    /// The join in parentheses that is being written. SQL does not allow its conditions to refer to tables outside of it.
     var group: JoinGroup?
 
     struct JoinGroup {
-        /// The name of the association that is joined as a whole.
+        /// The name of the association that is joined as a group.
         let name: String
         /// The numbers of the association's sources.
         let members: Set<Int>
-        /// The number from which on sources belong to an inner SELECT.
+        /// The first source number that belongs to a nested SELECT instead.
         let end: Int
     }
 
     struct PlacedSource {
         let source: RequestSource
-        /// The table in the schema of the compilation.
+        /// The table in the schema for which the request is compiled.
         let table: TableSchema
-        /// Whether the source is the target of a write. A target is referred to by the table's own name even if it has an alias.
+        /// Whether the source is the target of a write, which is named by the table's own name even if it has an alias.
         let isTarget: Bool
         /// The id of the SELECT that contains the source.
         let scope: Int
         /// The associations that lead to the source.
         var identities: [AssociationIdentity] = []
-        /// The number of the source that the rows belong to through the associations, if it is in the statement, and the table of
-        /// that source.
+        /// The number of the parent rows' source, if it is in the statement, and the table of the parent rows.
         var parent: Int?
         var origin: TableSchema?
     }
 
-    /// A SELECT that is being written, with the state to restore after it.
+    /// A SELECT that is being written, and the enclosing state to restore at its end.
     struct Scope {
         let id: Int
         let start: Int
@@ -121,14 +120,14 @@ struct CompilerWalk {
         isBound = scope.isBound
     }
 
-    /// Gives a source precedence. Returns the previous one.
+    /// Makes a source the preferred one. Returns the previously preferred one.
     @discardableResult
     mutating func setOwn(_ number: Int) -> Int {
         defer { own = number }
         return own
     }
 
-    /// Writes expressions that were created before their source got an alias.
+    /// Writes expressions that were created before their source received an alias.
     mutating func bound(_ body: (inout CompilerWalk) throws -> Void) rethrows {
         let before = isBound
         isBound = true
@@ -136,7 +135,7 @@ struct CompilerWalk {
         isBound = before
     }
 
-    /// The source with precedence in the surrounding SELECT.
+    /// The preferred source of the enclosing SELECT.
     var outerOwn: Int { scopes[scopes.count - 1].own }
 
     // MARK: - Columns
@@ -149,7 +148,7 @@ struct CompilerWalk {
         tokens.add(number: position)
     }
 
-    /// Writes a column, which is compared by a collation if one is given.
+    /// Writes a column, with an explicit collation if one is given.
     mutating func column(_ position: Int, of number: Int, _ collation: String?) {
         column(position, of: number)
         guard let collation else { return }
@@ -165,7 +164,7 @@ struct CompilerWalk {
         }
     }
 
-    /// The sources that may be used here, grouped by SELECT from the innermost, each with the source that has precedence.
+    /// The sources that may be used at this point, grouped by SELECT from the innermost outward.
     var levels: [Level] {
         var end = visible.count
         var result: [Level] = []
@@ -184,7 +183,7 @@ struct CompilerWalk {
         let isBound: Bool
     }
 
-    /// Returns whether the source that takes precedence is the given table and has no alias, so that a reference is unambiguous.
+    /// Returns whether the preferred source is the given table without an alias, in which case a column needs no further search.
     @inline(__always)
     func isPlainlyOwn(_ table: TableSchema) -> Bool {
         own >= 0 && sources[own].table === table && sources[own].source.alias == nil

@@ -5,7 +5,7 @@ package final class FunctionCall: Sendable {
     /// Whether the call is `COUNT(*)`.
     let isOfRows: Bool
     let isDistinct: Bool
-    /// The condition of `FILTER (WHERE ...)`, which selects the rows of an aggregate.
+    /// The condition of `FILTER (WHERE ...)`, which restricts the rows of an aggregate.
     let filter: Expression?
     /// The order in which an aggregate processes its rows.
     let orders: [Ordering]
@@ -25,12 +25,12 @@ package final class FunctionCall: Sendable {
         self.window = window
     }
 
-    /// All expressions inside the call.
+    /// All direct operands of the call, including its filter, orders and window.
     var parts: [Expression] {
         arguments + (filter.map { [$0] } ?? []) + orders.map(\.expression) + (window?.parts ?? [])
     }
 
-    /// The names of the built-in aggregates. `min` and `max` are aggregates with one argument, and functions with several.
+    /// The names of the built-in aggregates. `min` and `max` are aggregates only if they have one argument.
     static let aggregates: Set<String> = [
         "count", "sum", "avg", "total", "group_concat", "json_group_array", "json_group_object", "min", "max",
     ]
@@ -41,18 +41,18 @@ package final class FunctionCall: Sendable {
     }
 
     private static let booleanFunctions: Set<String> = ["json_valid", "like", "glob"]
-    /// The functions that return one of their arguments, which may be any of them.
+    /// The functions that return any one of their arguments.
     private static let choosingFunctions: Set<String> = ["min", "max", "coalesce", "ifnull"]
-    /// The functions that return their first argument's value in some row.
+    /// The functions that return a value of their first argument.
     private static let keepingFunctions: Set<String> = ["first_value", "last_value", "nth_value", "lag", "lead", "nullif"]
 
-    /// Whether the call's value is true, false or NULL.
+    /// Whether the call always returns true, false or NULL.
     var isBoolean: Bool {
         let name = name.foldedName
         if Self.booleanFunctions.contains(name) { return true }
         if Self.keepingFunctions.contains(name) { return arguments.first?.isBoolean ?? false }
         guard Self.choosingFunctions.contains(name), arguments.contains(where: \.isBoolean) else { return false }
-        // The values of parameters are unknown here: integers other than 0 and 1 remain unchanged.
+        // A parameter's value is unknown here. An integer other than 0 and 1 is left unchanged.
         return arguments.allSatisfy { $0.isBoolean || $0.isNull || $0.isParameter }
     }
 }
@@ -71,12 +71,12 @@ package final class Choice: Sendable {
 }
 
 extension Expression {
-    /// Returns a call of any function that SQLite, the host or the script defines: `lower`, `json_extract`, `strftime`,
-    /// `my_function`.
+    /// Returns a call of an SQL function, which SQLite, the host or the script defines, such as `lower`, `json_extract`,
+    /// `strftime` or `my_function`.
     ///
     /// - Parameters:
-    ///   - isAggregate: Whether the function is an aggregate that SQLite itself does not have.
-    ///   - getsWindow: Whether a window will be added, which functions such as `rank` need.
+    ///   - isAggregate: Whether the function is an aggregate; `nil` to recognize SQLite's own aggregates by name.
+    ///   - getsWindow: Whether a window will be added, which functions such as `rank` require.
     package static func function(
         _ name: String, _ arguments: [Expression], isDistinct: Bool = false, filter: Expression? = nil,
         isAggregate: Bool? = nil, getsWindow: Bool = false
@@ -88,7 +88,7 @@ extension Expression {
             throw RequestError.argument("\(name) requires a window; use :over{ order_by = ... }")
         }
         let isAggregate = isAggregate ?? call.isAggregate
-        // Over a window, an aggregate is computed from the groups: a running total of their sums, for example.
+        // A window function may take an aggregate as its argument: for example a running total of the sums of groups.
         if isAggregate, !getsWindow, arguments.contains(where: { $0.traits.contains(.aggregate) }) {
             throw RequestError.argument(
                 "an aggregate cannot be nested in another one: \(name); for totals of groups use :over{...} behind it")
@@ -106,7 +106,7 @@ extension Expression {
         try .function(name, [self], isDistinct: isDistinct, filter: filter, isAggregate: true)
     }
 
-    /// Restricts the aggregate to rows that meet a condition.
+    /// Returns the aggregate restricted to rows that satisfy a condition.
     package func filteringAggregate(_ condition: Expression) throws -> Expression {
         guard case .function(let call) = kind, traits.contains(.aggregate) else {
             throw RequestError.argument("only an aggregate can have a condition on its rows")

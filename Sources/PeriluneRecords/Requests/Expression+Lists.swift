@@ -1,6 +1,6 @@
-/// Conditions on lists, keys and subrequests.
+/// Conditions that test membership in lists, keys and subrequests.
 extension Expression {
-    /// Returns the condition that the value is in a list. An empty list contains nothing; a null in the list is an error.
+    /// Returns the condition that the value is in a list. It is false for an empty list. A null in the list is an error.
     package func isIn(values: [Value]) throws -> Expression {
         try checkSingleValue()
         return try .make(.inValues(self, ValueList(values), isNegated: false), .boolean, cost: 5, over: self)
@@ -15,8 +15,8 @@ extension Expression {
         return try .make(.inExpressions(self, members, isNegated: false), .boolean, cost: 5, overAll: [self] + members)
     }
 
-    /// Returns the condition that the value is among the values of a request. Several columns are compared with as many columns
-    /// of the request.
+    /// Returns the condition that the value is among the results of a request. A row of several columns is compared with the
+    /// same number of columns of the request.
     package func isIn(_ request: Request) throws -> Expression {
         let count = if case .row(let parts) = kind { parts.count } else { 1 }
         try request.checkColumnCount(count, for: "is_in")
@@ -29,13 +29,13 @@ extension Expression {
         try .make(.exists(request, isNegated: false), .boolean, cost: 10, overAll: [], requests: [request])
     }
 
-    /// Returns an expression for the value in the first row of a one-column request; NULL without rows.
+    /// Returns an expression for the value in the first row of a one-column request, which is NULL for an empty result.
     package static func request(_ request: Request) throws -> Expression {
         try request.checkColumnCount(1, for: "a request that is used as a value")
         return try .make(.request(request), cost: 8, overAll: [], requests: [request])
     }
 
-    /// Combines several columns to compare them with as many values.
+    /// Returns a row of several columns, to compare with the same number of values.
     package static func row(_ parts: [Expression]) throws -> Expression {
         guard parts.count > 1 else { throw RequestError.argument("expected at least two columns") }
         for part in parts { try part.checkSingleValue() }
@@ -47,12 +47,12 @@ extension Expression {
     }
 }
 
-/// A condition that a key of one or several columns is in a list.
+/// The condition that a key of one or several columns is in a list.
 struct KeyList: Sendable {
     let columns: [Expression]
-    /// A JSON array of values, or of arrays for keys of several columns.
+    /// A JSON array of values, or of arrays if keys have several columns; `nil` if `rows` contains the keys.
     let json: [UInt8]?
-    /// Keys that JSON cannot represent, with one parameter for each value.
+    /// The keys as one parameter per value, if JSON cannot represent them or they are few.
     let rows: [[Value]]
 
     init(columns: [Expression], rows: [[Value]]) throws {

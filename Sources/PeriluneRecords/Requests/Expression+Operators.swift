@@ -32,7 +32,7 @@ package enum BinaryOperator: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The binding strength; see ``Precedence``.
+    /// The precedence of the operator; see ``Precedence``.
     var precedence: UInt8 {
         switch self {
         case .equal, .notEqual, .is, .isNot, .match, .regexp: Precedence.equality
@@ -48,7 +48,7 @@ package enum BinaryOperator: UInt8, Sendable, CaseIterable {
     var isOrdering: Bool { precedence == Precedence.comparison }
 }
 
-/// The binding strengths of operators in SQLite, from the loosest.
+/// The precedences of SQL operators, in ascending order.
 enum Precedence {
     static let any: UInt8 = 0
     static let or: UInt8 = 1
@@ -76,7 +76,7 @@ package enum LikeOperator: UInt8, Sendable {
 }
 
 extension Expression {
-    /// Returns `self operator other`. Comparisons with null use the intended meaning: `= NULL` becomes `IS NULL`.
+    /// Returns `self operator other`. A comparison with null is rewritten to have the intended meaning: `= NULL` becomes `IS NULL`.
     package func binary(_ operation: BinaryOperator, _ other: Expression) throws -> Expression {
         if operation.isCondition {
             if let result = try comparisonWithNull(operation, other) { return result }
@@ -87,8 +87,8 @@ extension Expression {
         return try .makeBinary(.binary(operation, self, other), [], cost: costOfOperands(operation, other), self, other)
     }
 
-    /// Returns the cost of the operands. Only operands in parentheses need the parser's stack; operands of a chain `a + b + c` do
-    /// not.
+    /// Returns the cost of the operands in SQLite's parser stack. Only operands in parentheses need stack space; those in a chain `a + b +
+    /// c` do not.
     private func costOfOperands(_ operation: BinaryOperator, _ other: Expression) -> Int {
         if case .binary(let inner, _, _) = kind, inner.precedence >= operation.precedence, !other.isCompound { return 0 }
         return isCompound || other.isCompound ? 3 : 1
@@ -111,7 +111,7 @@ extension Expression {
         }
     }
 
-    /// Returns the comparison of null on the left side with this expression.
+    /// Returns the comparison `null operator self`.
     private func comparisonFromNull(_ operation: BinaryOperator) throws -> Expression {
         switch operation {
         case .equal, .is: return try unary(.isNull)
@@ -139,7 +139,7 @@ extension Expression {
             .unary(operation, self), operation.isCondition ? .boolean : [], cost: isCompound ? 2 : 0, over: self)
     }
 
-    /// Returns the negation if SQL has a special form for it.
+    /// Returns the negation, if SQL has a special form such as `NOT IN`.
     private func negated() throws -> Expression? {
         switch kind {
         case .value: throw RequestError.argument("expected a condition to negate, got a value")
@@ -165,7 +165,7 @@ extension Expression {
         return try .makeLogical(isAnd: isAnd, self, other)
     }
 
-    /// Returns the conjunction or disjunction of all parts.
+    /// Returns the conjunction or disjunction of all conditions.
     package static func combined(isAnd: Bool, _ parts: [Expression]) throws -> Expression {
         guard let first = parts.first else {
             throw RequestError.argument("expected at least one condition to combine, got an empty list")
@@ -189,7 +189,7 @@ extension Expression {
 
     /// Returns a `LIKE` or `GLOB` condition.
     ///
-    /// - Parameter escape: The character that makes the next one in the pattern literal. Only for `LIKE`.
+    /// - Parameter escape: The character that makes the next character in the pattern literal. Only for `LIKE`.
     package func like(
         _ operation: LikeOperator = .like, _ pattern: Expression, escape: Expression? = nil
     ) throws -> Expression {
@@ -204,7 +204,7 @@ extension Expression {
             .like(operation, self, pattern, escape: escape, isNegated: false), .boolean, cost: 5, over: self, pattern)
     }
 
-    /// Returns the expression with a collation for comparing and ordering.
+    /// Returns the expression with a collation for comparison and ordering.
     package func collating(_ name: String) throws -> Expression {
         try checkSingle()
         try Self.checkName(name, of: "a collation")

@@ -1,8 +1,8 @@
-/// Expressions from SQL text.
+/// Expressions and ordering terms from SQL text.
 extension Expression {
     /// Returns SQL text with its arguments, in parentheses.
     ///
-    /// - Throws: ``RequestError`` if the text cannot be part of other SQL, or its arguments do not match.
+    /// - Throws: ``RequestError`` if the text cannot be part of a larger statement, or its arguments do not match.
     package static func sql(_ text: [UInt8], _ arguments: SQLFragment.Arguments = .none) throws -> Expression {
         try fragment(SQLFragment(text, arguments))
     }
@@ -20,7 +20,7 @@ extension Expression {
 package struct Ordering: Sendable {
     let expression: Expression
     let isDescending: Bool
-    /// Whether NULLs come first; `nil` means SQLite's default, which is first in ascending order.
+    /// Whether NULLs sort first; `nil` means SQLite's default, which sorts them first in ascending order.
     let nullsFirst: Bool?
 
     package init(_ expression: Expression, isDescending: Bool = false, nullsFirst: Bool? = nil) {
@@ -41,7 +41,8 @@ package struct Ordering: Sendable {
         Ordering(expression, isDescending: isDescending, nullsFirst: first)
     }
 
-    /// Parses the terms of an SQL text such as `country, name COLLATE NOCASE DESC NULLS LAST`. Each can be reversed.
+    /// Parses ordering terms in SQL text, such as `country, name COLLATE NOCASE DESC NULLS LAST`. Each resulting term can be
+    /// reversed.
     package static func terms(
         ofSQL text: [UInt8], _ arguments: SQLFragment.Arguments = .none
     ) throws -> [Ordering] {

@@ -1,9 +1,9 @@
-/// The window of `OVER (...)`: the rows that a function processes for each row.
+/// The window of `OVER (...)`: the rows over which a function is computed for each row.
 package struct Window: Sendable {
     let partitions: [Expression]
     let orders: [Ordering]
-    /// The frame as SQL: `ROWS BETWEEN 2 PRECEDING AND CURRENT ROW`. `nil` means up to the current row and its peers, or all rows
-    /// if there is no order.
+    /// The frame as SQL, such as `ROWS BETWEEN 2 PRECEDING AND CURRENT ROW`. With `nil`, SQLite uses all rows up to the current row and its
+    /// peers, or all rows of the partition if there is no order.
     let frame: String?
 
     package init(partitions: [Expression] = [], orders: [Ordering] = [], frame: String? = nil) {
@@ -16,13 +16,13 @@ package struct Window: Sendable {
 }
 
 extension FunctionCall {
-    /// The functions that have a value only over a window.
+    /// The functions that SQLite allows only with a window.
     static let windowFunctions: Set<String> = [
         "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value",
         "nth_value",
     ]
 
-    /// The SQLite functions that process a single row.
+    /// The SQLite functions that are computed from a single row.
     private static let rowFunctions: Set<String> = [
         "abs", "coalesce", "date", "datetime", "glob", "hex", "ifnull", "iif", "instr", "json_extract", "julianday", "length",
         "like",
@@ -40,7 +40,7 @@ extension FunctionCall {
 }
 
 extension Expression {
-    /// Returns the value of a function over a window of rows: an aggregate, or a function such as `rank`.
+    /// Returns a function computed over a window: an aggregate, or a window function such as `rank`.
     package func over(_ window: Window) throws -> Expression {
         guard case .function(let call) = kind, call.window == nil else {
             throw RequestError.argument("only an aggregate or a window function can have a window")
@@ -65,7 +65,7 @@ extension Expression {
             FunctionCall(name, call.arguments, isOfRows: call.isOfRows, filter: call.filter, window: window), isAggregate: false)
     }
 
-    /// Makes the aggregate process its rows in an order.
+    /// Returns the aggregate with an order in which it processes its rows.
     package func ordered(by orders: [Ordering]) throws -> Expression {
         guard case .function(let call) = kind, traits.contains(.aggregate) else {
             throw RequestError.argument("only an aggregate can order its rows")
@@ -113,7 +113,8 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// Writes an aggregate with an order. SQLite supports this since 3.44; older versions use Perilune's own aggregate.
+    /// Writes an aggregate with an order, which SQLite supports since 3.44. For older versions, writes a call of Perilune's replacement
+    /// function.
     mutating func orderedAggregate(_ call: FunctionCall) throws {
         guard !OrderedAggregate.isBuiltIn else {
             tokens.add(.function, call.name.utf8)

@@ -1,16 +1,15 @@
 internal import GRDBSQLite
 
-/// Aggregates that process their rows in an order: `group_concat(name, ', ' ORDER BY born DESC)`.
+/// The replacement for aggregates with an order, such as `group_concat(name, ', ' ORDER BY born DESC)`, in SQLite before 3.44.
 ///
-/// SQLite supports them since 3.44. In older versions, the SQL function ``functionName`` replaces them. Its arguments are the
-/// sort directions, the text, the separator, and the values to sort by. It stores all rows of a group and sorts them at
-/// the end.
+/// The SQL function ``functionName`` takes the sort directions, the text, the separator, and the values to sort by. It stores
+/// all rows of a group, and sorts them when the group ends.
 package enum OrderedAggregate {
     static let names: Set<String> = ["group_concat", "json_group_array"]
     static let isBuiltIn = sqlite3_libversion_number() >= 3_044_000
     static let functionName = "perilune_ordered_concat"
 
-    /// Defines the function for a connection.
+    /// Defines the replacement function on a connection, if SQLite needs it.
     package static func install(on connection: OpaquePointer) {
         if isBuiltIn { return }
         _ = sqlite3_create_function_v2(
@@ -20,7 +19,7 @@ package enum OrderedAggregate {
 
     // MARK: - The order
 
-    /// Returns three letters for each term: the direction, the position of NULLs, and the collation.
+    /// Returns three letters for each ordering term: direction, position of NULLs, and collation.
     static func directions(of orders: [Ordering]) throws -> String {
         try orders.map { order in
             let nullsFirst = order.nullsFirst ?? !order.isDescending
@@ -43,15 +42,15 @@ package enum OrderedAggregate {
 
     // MARK: - Rows
 
-    /// The rows of a group so far. SQLite allocates the copies, so that they count as memory of the script.
+    /// The rows of a group so far. SQLite allocates the copies, so they count toward the script's memory limit.
     private final class Group {
         let terms: [Term]
-        /// The values of all rows: for each row the text, the separator, and the values to order by.
+        /// The values of all rows, row by row: the text, the separator, and the values to sort by.
         var values: [OpaquePointer] = []
         let width: Int
 
         init(terms: [Term], width: Int) {
-            // SQL that calls the function directly may pass fewer values than directions.
+            // A direct call of the function in SQL may pass fewer values than directions.
             self.terms = Array(terms.prefix(width - 2))
             self.width = width
         }
@@ -62,7 +61,7 @@ package enum OrderedAggregate {
 
         var rowCount: Int { values.count / width }
 
-        /// Adds a row. Returns false if memory runs out.
+        /// Appends a row. Returns `false` if memory allocation fails.
         func append(_ row: UnsafeBufferPointer<OpaquePointer?>) -> Bool {
             let former = values.count
             for value in row {
@@ -79,7 +78,7 @@ package enum OrderedAggregate {
     private static func step(
         _ context: OpaquePointer?, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?
     ) {
-        // The memory belongs to SQLite, which zeroes it for a new group and frees it after `finish`.
+        // SQLite owns this memory: it is zeroed for a new group and freed after `finish`.
         guard let values, count >= 4, let memory = sqlite3_aggregate_context(context, CInt(MemoryLayout<UnsafeRawPointer?>.size))
         else { return sqlite3_result_error_nomem(context) }
         let slot = memory.assumingMemoryBound(to: UnsafeRawPointer?.self)
@@ -102,12 +101,12 @@ package enum OrderedAggregate {
         let group = Unmanaged<Group>.fromOpaque(known).takeRetainedValue()
         slot.pointee = nil
         if group.rowCount == 0 { return sqlite3_result_null(context) }
-        // Rows that are equal in the order keep their original order.
+        // The sort is stable: rows with equal sort values keep their order.
         let rows = (0..<group.rowCount).sorted { a, b in
             let result = compare(a, b, in: group)
             return result == 0 ? a < b : result < 0
         }
-        // Uses a single block of memory allocated by SQLite, which becomes the result.
+        // Allocates the result as a single block with SQLite's allocator, which then owns it.
         let length = rows.dropFirst().reduce(bytes(group.values[rows[0] * group.width]).count) { length, row in
             length + bytes(group.values[row * group.width]).count + bytes(group.values[row * group.width + 1]).count
         }
@@ -141,7 +140,7 @@ package enum OrderedAggregate {
         return Array(UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
     }
 
-    /// Returns the bytes of a value as text or BLOB. They are valid as long as the value.
+    /// Returns the bytes of a value as text or BLOB, valid until the value is freed or converted.
     private static func bytes(_ value: OpaquePointer) -> UnsafeRawBufferPointer {
         let start: UnsafeRawPointer? =
             sqlite3_value_type(value) == SQLITE_BLOB ? sqlite3_value_blob(value) : UnsafeRawPointer(sqlite3_value_text(value))
@@ -192,7 +191,7 @@ package enum OrderedAggregate {
 
     private static func folded(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
-    /// Compares exactly, even if no floating-point number equals the integer.
+    /// Compares without rounding, even if no floating-point number equals the integer.
     private static func compare(_ a: Double, _ b: Int64) -> Int {
         if a < -0x1p63 { return -1 }
         if a >= 0x1p63 { return 1 }
@@ -213,7 +212,7 @@ package enum OrderedAggregate {
 }
 
 extension Expression {
-    /// The collation by which the expression is ordered.
+    /// The collation that SQLite uses to sort by the expression.
     fileprivate var collationName: String {
         switch unbound.kind {
         case .collation(_, let name): name

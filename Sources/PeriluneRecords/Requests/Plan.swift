@@ -1,44 +1,45 @@
-/// The compiled form of a request: SQL, parameters, and the meaning of the result columns. All requests of one shape share it.
+/// The compiled form of a request: SQL, parameters, and the structure of the result columns. Requests of the same shape share a
+/// plan.
 package final class Plan: Sendable {
     package let sql: String
     /// The source of each parameter in the SQL, in order.
     package let slots: [Slot]
-    /// The meaning of the columns; `nil` for statements that fetch no rows (counts, updates).
+    /// The structure of the result rows; `nil` for statements that do not fetch rows, such as counts and updates.
     package let root: Segment?
-    /// The columns that contain booleans although their declared types do not show this: conditions.
+    /// The result columns that contain booleans without having a boolean declared type, such as conditions.
     package let booleanColumns: [Int]
-    /// The columns with the key of the row that each prefetched row belongs to.
+    /// The result columns that identify the parent of each prefetched row.
     package let keyColumns: [Int]
-    /// Whether ``keyColumns`` is one column with the number of the key, from 1.
+    /// Whether ``keyColumns`` is a single column with the number of the parent's key, starting at 1.
     package let numbersKeys: Bool
 
     package enum Slot: Sendable, Equatable {
-        /// The value at a position of ``CompiledRequest/values``.
+        /// The value at this position in ``CompiledRequest/values``.
         case value(Int)
-        /// The value of a named parameter, given when a prepared request runs.
+        /// A named parameter, which is bound when a prepared request runs.
         case parameter(String)
-        /// The keys of the rows whose associated rows are fetched: a JSON array of values or of arrays.
+        /// The parent keys of a prefetch, as a JSON array of values or of arrays.
         case keys
     }
 
-    /// The columns of one row of a table. Rows of included associations are inner segments.
+    /// The result columns that form one row of a table. Rows of included associations are child segments.
     package final class Segment: Sendable {
-        /// The name of the field in the surrounding row; empty for the row itself.
+        /// The name of the field in the parent row; empty for the root.
         package let name: String
         package let table: TableSchema
-        /// The tag of the association.
+        /// The tag of the association that leads to the row.
         package let tag: Int
-        /// The number of the segment in the plan, from 0. Outer segments come before inner ones.
+        /// The number of the segment in the plan, starting at 0. Parents come before their children.
         package let index: Int
-        /// The range of the segment's own columns in the result.
+        /// The result columns that belong to the segment itself.
         package let columns: Range<Int>
-        /// The names of the columns; `nil` means the name that SQLite returns.
+        /// The names of these columns; `nil` means the name that SQLite returns.
         package let names: [String?]
-        /// Whether the segment has all columns of the table, so that the row is a record.
+        /// Whether the segment contains all columns of a table, in which case its row becomes a record.
         package let isWhole: Bool
         /// The additional columns, with their names.
         package let extras: [(name: String, column: Int)]
-        /// Whether the row may be missing, which a NULL in the column ``presence`` indicates.
+        /// Whether the row may be absent, which a NULL in the result column ``presence`` indicates.
         package let isOptional: Bool
         package let presence: Int?
         package let children: [Segment]
@@ -50,7 +51,7 @@ package final class Plan: Sendable {
             self.index = index
             columns = builder.start..<builder.start + builder.names.count
             names = builder.names
-            // Rows of combined requests with selected columns do not belong to a table.
+            // Rows of set operations over selected columns do not belong to a table.
             isWhole = builder.request.parts.values.selection == nil && builder.table.kind != .request
             extras = builder.extras.map { ($0.name ?? "", $0.column) }
             isOptional = builder.isOptional
@@ -74,12 +75,12 @@ package final class Plan: Sendable {
     }
 }
 
-/// A request that is ready to run.
+/// A compiled request with its values, ready to run.
 package final class CompiledRequest: Sendable {
     package let plan: Plan
-    /// The values for the slots `.value`.
+    /// The values for `.value` slots.
     package let values: [Value]
-    /// The further requests for rows that are fetched with the rows of this one.
+    /// The prefetches of associated rows, which run after this request.
     package let prefetches: [CompiledPrefetch]
     /// The schema for which the request was compiled.
     let schema: DatabaseSchema
@@ -92,20 +93,20 @@ package final class CompiledRequest: Sendable {
     }
 }
 
-/// A request for the rows associated with fetched rows.
+/// A request that prefetches the rows associated with already fetched rows.
 ///
-/// Run it once for all rows: collect the values of ``parentKeyColumns`` of each row (leaving out those with NULL) and run
-/// ``child`` with them in its slots `.keys` if ``canBindAsJSON(_:)``, otherwise the request of ``request(forKeys:by:)``. The
-/// columns `plan.keyColumns` identify the key of each row: by its number if the plan `numbersKeys`, otherwise by a key that is
-/// equal by ``keyForms``.
+/// Run it once for all parent rows. First collect the ``parentKeyColumns`` of each row, except rows with a NULL in them. If
+/// ``canBindAsJSON(_:)`` accepts all values, run ``child`` with the keys in its `.keys` slots, otherwise the request that
+/// ``request(forKeys:by:)`` returns. The columns `plan.keyColumns` of a fetched row identify its parent: by the number of the
+/// key if the plan `numbersKeys`, otherwise by a key that is equal in its ``keyForms``.
 package final class CompiledPrefetch: Sendable {
-    /// The name of the field with the rows.
+    /// The name of the field that receives the rows.
     package let name: String
     package let isPlural: Bool
     package let tag: Int
-    /// The ``Plan/Segment/index`` of the rows that the fetched rows belong to.
+    /// The ``Plan/Segment/index`` of the parent rows.
     package let segmentIndex: Int
-    /// The columns of the parent rows' keys in the parent's result.
+    /// The columns of the key in the parent's result.
     package let parentKeyColumns: [Int]
     package let child: CompiledRequest
     private let association: Association
@@ -120,25 +121,25 @@ package final class CompiledPrefetch: Sendable {
         self.association = association
     }
 
-    /// Returns whether JSON carries a key value unchanged, which is true for integers and texts.
+    /// Returns whether a key value is unchanged after conversion to JSON and back, which is true for integers and texts.
     package static func canBindAsJSON(_ value: Value) -> Bool { ValueList.isCarriedByJSON(value) }
 
-    /// Returns the JSON array for the slot `.keys`. JSON must carry all values unchanged.
+    /// Returns the JSON array for `.keys` slots. All values must satisfy ``canBindAsJSON(_:)``.
     package static func json(_ keys: [[Value]]) -> [UInt8] {
         keys.first?.count == 1 ? ValueList.jsonArray(keys.lazy.map { $0[0] }) : ValueList.jsonArray(rows: keys)
     }
 
     package var keyForms: [Association.KeyForm]? { association.keyForms }
 
-    /// Returns the columns of a key whose values are compared in a certain way. Numbers and other values of a column that is
-    /// compared `asNumber` need separate statements; ``child`` is the statement for numbers. Keys with numbers in `textsOnly`
-    /// columns have no rows.
+    /// Returns the positions in a key that use the given comparison. In `asNumber` positions, numbers and other values need
+    /// separate statements; ``child`` is the statement for numbers. A key with a number in a `textsOnly` position has no
+    /// associated rows.
     package func columns(compared comparison: Association.KeyComparison) -> [Int] {
         let comparisons = association.keyComparisons.ofOrigin
         return comparisons.indices.filter { comparisons[$0] == comparison }
     }
 
-    /// Returns the request for one or more keys of any values, each with its own parameters.
+    /// Returns the request for keys with arbitrary values, each bound as separate parameters.
     package func request(forKeys keys: [[Value]], by compiler: RequestCompiler) throws -> CompiledRequest {
         try compiler.compile(association, keyForms == nil ? .numberedKeys(keys) : .keys(keys))
     }

@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// A cache of the plans of recently compiled shapes. Shapes contain table ids that are never reused, so the cache can outlive
+/// A cache of plans by the shapes of requests. Shapes contain table ids, which are never reused, so plans remain valid when the
 /// schema changes.
 package final class PlanCache: Sendable {
     private let plans = Mutex(Generations())
     private let capacity: Int
 
-    /// The recently used plans, and older plans, which are dropped when the recent ones become too many.
+    /// The recently used plans, and older plans, which are dropped when the recent ones reach the capacity.
     private struct Generations {
         var young: [PlanKey: Plan] = [:]
         var old: [PlanKey: Plan] = [:]
     }
 
-    /// - Parameter capacity: About half of the maximum number of plans.
+    /// - Parameter capacity: Half of the maximum number of plans.
     package init(capacity: Int = 500) { self.capacity = capacity }
 
     func plan(for key: PlanKey) -> Plan? {
@@ -39,11 +39,11 @@ package final class PlanCache: Sendable {
     package var count: Int { plans.withLock { $0.young.count + $0.old.count } }
 }
 
-/// The tokens of a request as a lookup key.
+/// The tokens of a request, as a key of the cache.
 struct PlanKey: Hashable, Sendable {
     let bytes: [UInt8]
 
-    // The synthesized implementations work byte by byte.
+    // Faster than the synthesized implementations, which work byte by byte.
     func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }

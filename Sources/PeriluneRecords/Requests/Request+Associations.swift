@@ -1,59 +1,59 @@
 /// An association that a request joins.
 struct Join: Sendable {
     let association: Association
-    /// Whether rows without an associated row are excluded.
+    /// Whether rows without an associated row are left out.
     let isRequired: Bool
     let role: Role
 
     enum Role: UInt8, Sendable {
-        /// The rows are used only in conditions and orders.
+        /// Only conditions and orders use the associated rows.
         case joined
-        /// The columns are added to the row's columns.
+        /// The columns of the associated row become additional columns of the row.
         case annotated
-        /// The rows become tables in fields.
+        /// The associated row becomes a nested row in a field.
         case included
     }
 
-    /// Whether rows of associations are fetched with the joined row.
+    /// Whether the joined row is included as a field, or itself includes or prefetches other rows.
     var hasInclusion: Bool {
         role == .included || association.request.parts.values.joins.contains(where: \.hasInclusion)
             || !association.request.parts.values.prefetches.isEmpty
     }
 }
 
-/// An association whose rows are fetched by a separate request.
+/// An association whose rows are fetched by a separate statement.
 struct Prefetch: Sendable {
     let association: Association
 }
 
-/// The rows of an association's table that are associated with certain rows.
+/// A restriction of a request to the rows that are associated with certain parent rows.
 struct Reach: Sendable {
     let association: Association
     let anchor: Anchor
-    /// Whether the last order is by the rows' key, because only the first row is meant.
+    /// Whether to sort by the rows' key last, because only the first row is wanted.
     var isOrderedByKey = false
 
     enum Anchor: Sendable {
-        /// The row of the surrounding request.
+        /// The current row of the enclosing request.
         case outer
-        /// The row that has these values in the columns of the association.
+        /// The row with these values in the association's columns.
         case values([Expression])
-        /// The rows whose keys are given when the request runs. The key is fetched with each associated row.
+        /// The rows whose keys are bound when the request runs. Each associated row is fetched with its parent's key.
         case open
-        /// The rows with these keys. The key is fetched with each associated row.
+        /// The rows with these keys. Each associated row is fetched with its parent's key.
         case keys([[Value]])
-        /// The rows of `open` or `keys`, for keys that only SQLite can compare: the number of the key, from 1, is fetched with
-        /// each associated row.
+        /// The same as `open` and `keys`, for keys that only SQLite can compare. Each associated row is fetched with the number of its
+        /// parent's key, starting at 1.
         case openNumbered
         case numberedKeys([[Value]])
-        /// Any row, because all rows are fetched. The key is fetched with each associated row.
+        /// All rows that have associated rows. Each associated row is fetched with its parent's key.
         case all
-        /// The parent of a row in the surrounding request. That row is itself one of the associated rows.
+        /// The parent of the current row in the enclosing request, which is itself one of the associated rows.
         case sibling
-        /// The row whose key the surrounding request has joined. The row found is itself one of the associated rows.
+        /// The parent whose key the enclosing request has joined. The enclosing request's row is itself one of the associated rows.
         case joinedKey
 
-        /// The anchor of a request inside another one for the same row.
+        /// The anchor for a subrequest about the same parent.
         var ofInnerRequest: Anchor {
             switch self {
             case .outer, .values, .sibling, .joinedKey: self
@@ -79,14 +79,12 @@ struct Reach: Sendable {
 }
 
 extension Request {
-    /// Returns the rows that have an associated row, which conditions and orders may use. Rows with several associated rows come
-    /// several times.
+    /// Joins an association that conditions and orders can use. Rows with several associated rows appear several times.
     package func joining(_ association: Association, required: Bool) throws -> Request {
         try adding(Join(association: association, isRequired: required, role: .joined), "joining")
     }
 
-    /// Returns the rows with the associated row in a field. Only for associations to one row; for others see
-    /// ``includingAll(_:depth:)``.
+    /// Includes the associated row as a field. Only for associations to one row; for others use ``includingAll(_:depth:)``.
     package func including(_ association: Association, required: Bool) throws -> Request {
         if association.isPlural {
             throw RequestError.argument("`\(association.name)` may have several rows; use including_all")
@@ -95,7 +93,7 @@ extension Request {
         return try adding(Join(association: association, isRequired: required, role: .included), "including")
     }
 
-    /// Returns the rows with the selected columns of the associated row in addition to their own.
+    /// Adds the selected columns of the associated row to the columns of each row.
     package func annotated(withJoined association: Association, required: Bool) throws -> Request {
         let result = try adding(Join(association: association, isRequired: required, role: .annotated), "annotated_with")
         var seen = Set<String>()
@@ -105,10 +103,10 @@ extension Request {
         return result
     }
 
-    /// Returns the rows with the list of their associated rows in a field (or the row itself, for associations to one row),
-    /// fetched by one additional request. A limit of the association applies to each row.
+    /// Includes the associated rows as a list in a field (or the row itself, for associations to one row), fetched by one additional
+    /// statement. A limit of the association applies to each parent row separately.
     ///
-    /// - Parameter depth: For an association of a table to itself, the number of levels to follow.
+    /// - Parameter depth: For an association from a table to itself, the number of levels to include.
     package func includingAll(_ association: Association, depth: Int? = nil) throws -> Request {
         try checkOrigin(association)
         try checkField(association.name)
@@ -143,7 +141,7 @@ extension Request {
         return max(below.max() ?? 0, parts.joins.map { $0.association.request.prefetchDepth }.max() ?? 0)
     }
 
-    /// Returns the request for the rows associated with one row.
+    /// Returns the request for the rows associated with a single row.
     ///
     /// - Parameter values: The row's values in ``Association/originColumns``.
     package static func associated(_ association: Association, with values: [Value]) throws -> Request {
@@ -191,7 +189,7 @@ extension Request {
         return with { $0.joins = joins }
     }
 
-    /// The columns that joined associations add to the row's own.
+    /// The columns that joined associations add to each row.
     var joinedAnnotations: [SelectedColumn] {
         parts.values.joins.flatMap { join -> [SelectedColumn] in
             let request = join.association.request
@@ -199,7 +197,7 @@ extension Request {
         }
     }
 
-    /// All selected columns, including added ones.
+    /// All selected columns, including additional ones.
     var selectedColumns: [SelectedColumn] {
         let base = parts.values.selection ?? table.visibleColumns.map { SelectedColumn(source.column($0)) }
         return base + parts.values.annotations
@@ -207,7 +205,7 @@ extension Request {
 }
 
 extension SelectedColumn {
-    /// Creates a selected column from a column with a name.
+    /// Creates a selected column with the column's own name.
     init(_ column: Expression) {
         expression = column
         name = column.columnName
@@ -219,11 +217,11 @@ extension Association {
     /// The columns of the origin that determine the associated rows.
     package var originColumns: [Int] { hops[0].columns.map(\.from) }
 
-    /// For each column of the first table that corresponds to ``originColumns``, the collation of the comparison if it is not the
-    /// column's own.
+    /// For each column of the first table that is compared with ``originColumns``, the collation of the comparison; `nil` if the column has
+    /// the same one.
     package var collations: [String?] { hops[0].collations }
 
-    /// The names of the columns of the origin, and of the columns of the first table that correspond to them.
+    /// The names of ``originColumns``, and of the columns of the first table that are compared with them.
     package var columnNames: (origin: [String], first: [String]) {
         let columns = hops[0].columns
         return (
@@ -244,7 +242,7 @@ extension Association {
 }
 
 extension [Join] {
-    /// Returns the list with one more join, merged with an equal join of the list.
+    /// Returns the list with an additional join. If the list already contains the association, merges both joins.
     func adding(_ join: Join) throws -> [Join] {
         let association = join.association
         guard
@@ -266,7 +264,7 @@ extension [Join] {
 }
 
 extension Association {
-    /// Returns the association with the conditions of both. Everything else comes from the other association.
+    /// Returns the association with the conditions of both. For everything else, the other association takes precedence.
     fileprivate func merging(_ other: Association) throws -> Association {
         let pairs = try zip(hops, other.hops).map { a, b in
             Hop(

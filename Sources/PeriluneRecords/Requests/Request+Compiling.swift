@@ -1,13 +1,13 @@
-/// The desired form of a request's result.
+/// The kind of result for which a request is compiled.
 package enum RequestForm: Sendable {
     case rows
     /// At most one row.
     case first
-    /// The number of rows: one integer.
+    /// The number of rows, as one integer.
     case count
-    /// Whether the request has rows: one boolean.
+    /// Whether the request has rows, as one boolean.
     case exists
-    /// An SQL aggregate (`SUM`, `MIN`, ...) of an expression over all rows: one value.
+    /// An SQL aggregate (`SUM`, `MIN`, ...) of an expression over all rows, as one value.
     case aggregate(String, Expression, isDistinct: Bool)
 }
 
@@ -32,7 +32,8 @@ extension Request {
         return compiled
     }
 
-    /// Throws if a column could refer to several sources. Missing parts of an unfinished request are not an error yet.
+    /// Throws an error if a column is ambiguous between several sources. The request may be unfinished, so missing sources are not
+    /// reported.
     package func checkMeaning(by compiler: RequestCompiler) throws {
         guard
             !parts.values.joins.isEmpty || !parts.values.tableJoins.isEmpty
@@ -63,18 +64,18 @@ extension Request {
 
     var hasLimit: Bool { limit != nil || offset > 0 }
 
-    /// Whether counting requires selecting the rows.
+    /// Whether counting requires a subquery that selects the rows.
     private var countNeedsRows: Bool {
         let parts = parts.values
         return hasLimit || parts.isDistinct || !parts.groups.isEmpty || parts.having != nil || selectsAggregates
     }
 
-    /// Whether aggregates are selected. Without groups, they apply to all rows.
+    /// Whether the request selects SQL aggregates. Without groups, they apply to all rows.
     var selectsAggregates: Bool {
         (selectedColumns + joinedAnnotations).contains { $0.expression.traits.contains(.aggregate) }
     }
 
-    /// The request without rows of associations in fields.
+    /// The request without included associations, except that required ones still restrict its rows.
     var withoutIncluded: Request {
         let values = parts.values
         if values.prefetches.isEmpty, !values.joins.contains(where: { $0.role == .included }) { return self }
@@ -126,8 +127,7 @@ extension Request {
 // MARK: - Standalone expressions
 
 extension RequestCompiler {
-    /// Returns an expression as SQL text with its values as literals and its columns without their table, for the definition of
-    /// tables, indexes and views.
+    /// Returns an expression as SQL text with literal values and unqualified columns, for definitions of tables, indexes and views.
     package func inlineSQL(_ expression: Expression) throws -> String {
         var walk = CompilerWalk(self)
         walk.isInline = true
@@ -137,8 +137,7 @@ extension RequestCompiler {
         return text.sql
     }
 
-    /// Returns an expression as SQL text with parameters, and with the name of the table before its columns, for the assignments
-    /// and conditions of an upsert.
+    /// Compiles an expression to SQL text with parameters and qualified columns, for the assignments and conditions of an upsert.
     package func sql(of expression: Expression, in request: Request) throws -> CompiledRequest {
         try compileSingle { walk in
             walk.enterScope()

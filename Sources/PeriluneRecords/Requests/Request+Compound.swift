@@ -1,9 +1,8 @@
-/// Unions, intersections and differences of requests.
+/// Set operations, nested requests and common table expressions.
 extension Request {
     // MARK: - Set operations
 
-    /// Combines the rows of this request and another one. The result is a request for these rows: derived requests filter, order
-    /// and limit them.
+    /// Combines the rows of this request and another one. Conditions, orders and limits that are added later apply to the combined rows.
     package func compound(_ operation: CompoundOperator, _ other: Request) throws -> Request {
         try checkIsPlain("union, intersect, except")
         try other.checkIsPlain("union, intersect, except")
@@ -21,8 +20,8 @@ extension Request {
         return Request(source: RequestSource(result, body: .compound(compound), schema: isSame ? source.schema : nil))
     }
 
-    /// Returns a request that reads the rows of this request as a separate table: derivations apply after this request's limit,
-    /// groups and so on.
+    /// Returns a request that reads this request's rows as a subquery. Conditions that are added later apply after its limit, groups and so
+    /// on.
     package func nested() throws -> Request {
         try checkIsPlain("a sub-request")
         let result = isWhole ? table : try resultTable(named: table.name)
@@ -32,7 +31,7 @@ extension Request {
     /// Whether the request returns all rows of its source unchanged.
     var isBare: Bool { filter == nil && orders.isEmpty && limit == nil && offset == 0 && parts.isNone }
 
-    /// Returns a table with the columns of the rows.
+    /// Returns a table description with the columns of the result.
     func resultTable(named name: String) throws -> TableSchema {
         var names = Set<String>()
         let columns = try output.enumerated().map { index, column in
@@ -51,7 +50,7 @@ extension Request {
 
     // MARK: - Common table expressions
 
-    /// Returns the request with a common table that its parts may read.
+    /// Returns the request with a common table expression that its parts may read.
     package func with(_ commonTable: CommonTable) throws -> Request {
         guard commonTable.definition != nil else {
             throw RequestError.argument("the common table `\(commonTable.table.name)` is not defined yet")
@@ -65,14 +64,14 @@ extension Request {
     }
 }
 
-/// A common table expression: a request or SQL text with a name, which other requests can read.
+/// A common table expression: a named request or SQL text that other requests can read.
 ///
-/// A recursive one is declared with its columns, then defined by a request that reads it:
+/// A recursive one is declared with its columns, and then defined by a request that reads it:
 ///
 ///     let tree = try CommonTable("tree", columns: ["id", "level"])
 ///     let defined = try tree.defined(as: roots.compound(.unionAll, children(of: tree.request)))
 package final class CommonTable: Sendable {
-    /// The name and the columns of the common table.
+    /// The name and columns of the common table expression.
     package let table: TableSchema
     let definition: Definition?
 
@@ -86,7 +85,7 @@ package final class CommonTable: Sendable {
         self.definition = definition
     }
 
-    /// Declares a common table by its columns.
+    /// Declares a common table expression by its columns, without a definition.
     package convenience init(_ name: String, columns: [String]) throws {
         try Expression.checkName(name, of: "a common table")
         guard !columns.isEmpty else { throw RequestError.argument("a common table needs the names of its columns") }
@@ -103,19 +102,19 @@ package final class CommonTable: Sendable {
         self.init(TableSchema(databaseName: "", name: name, kind: .request, columns: columns), nil)
     }
 
-    /// Creates a common table with the rows and columns of a request.
+    /// Creates a common table expression from a request.
     package convenience init(_ name: String, as request: Request) throws {
         self.init(try CommonTable(name, like: request).table, .request(request))
     }
 
-    /// Declares a common table with the columns of a request.
+    /// Declares a common table expression with the columns of a request, without a definition.
     package convenience init(_ name: String, like request: Request) throws {
         try Expression.checkName(name, of: "a common table")
         try request.checkIsPlain("a common table")
         self.init(try request.resultTable(named: name), nil)
     }
 
-    /// Returns the common table that a request reads.
+    /// Returns the declaration of the common table expression that a request reads.
     package static func declared(by request: Request) -> CommonTable { CommonTable(request.table, nil) }
 
     package func defined(as request: Request) throws -> CommonTable {
@@ -127,7 +126,7 @@ package final class CommonTable: Sendable {
         CommonTable(table, .fragment(try SQLFragment(text, arguments)))
     }
 
-    /// A request for all rows of the common table. Before the table is defined, the request can be used in its definition.
+    /// A request for all rows. Before the definition exists, the request can be used to write it.
     package var request: Request {
         let request = Request(source: RequestSource(table, body: .commonTable, schema: nil))
         return definition == nil ? request : request.with { $0.commonTables.append(self) }

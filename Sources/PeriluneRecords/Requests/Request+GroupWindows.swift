@@ -1,11 +1,10 @@
-/// The check of windows in requests with groups. These windows have one row per group, in which a column that differs within the
-/// group has the value of any of the group's rows.
+/// Validation of window functions in grouped requests. Such a window has one row per group, so a column that is not grouped would have the
+/// value of an arbitrary row of its group.
 extension Request {
-    /// Returns the request after checking its windows, if it has groups. Columns of joined tables, which may depend on grouped
-    /// columns, are not checked.
+    /// Returns the request after checking its window functions, if it has groups. Columns of joined tables are not checked, because the
+    /// grouped columns may determine them.
     ///
-    /// - Throws: ``RequestError`` for a window, or an argument of a window function, with a column of the table that is not
-    ///   grouped.
+    /// - Throws: ``RequestError`` if a window, or an argument of a window function, uses a column of the table that is not grouped.
     func checkingWindowsOfGroups() throws -> Request {
         guard !parts.values.groups.isEmpty, !groupsAreRows else { return self }
         for expression in expressions where expression.traits.contains(.window) {
@@ -30,8 +29,8 @@ extension Request {
                 + "\(example), or group by it")
     }
 
-    /// Returns a column of the table outside of aggregates that is not grouped; `nil` if none exists. Grouped expressions are
-    /// allowed as a whole.
+    /// Returns a column of the table that is used outside of aggregates but not grouped, or `nil`. If the request groups by expressions
+    /// other than columns, only a plain column is checked.
     private func columnBesideGroups(in argument: Expression) -> Expression? {
         let groups = parts.values.groups
         if argument.traits.contains(.aggregate)
@@ -50,7 +49,7 @@ extension Request {
         return found
     }
 
-    /// Whether each group consists of one row of the table.
+    /// Whether each group consists of a single row of the table.
     var groupsAreRows: Bool {
         table.containsUniqueKey(
             parts.values.groups.compactMap { group in

@@ -1,8 +1,8 @@
 /// The action of an INSERT for a row that conflicts with an existing one.
 package struct Upsert: Sendable {
-    /// The columns of the unique key; empty means any key.
+    /// The columns of the unique key; empty for any key.
     let target: [Int]
-    /// The assignments; empty means doing nothing.
+    /// The assignments to the existing row; empty to leave it unchanged.
     let assignments: [Assignment]
     let condition: Expression?
 
@@ -14,11 +14,11 @@ package struct Upsert: Sendable {
 }
 
 extension Request {
-    /// Compiles an INSERT of the rows of another request into the table of this one, which must be a plain table.
+    /// Compiles an INSERT of another request's rows into the table of this request, which must not have conditions of its own.
     ///
     /// - Parameters:
-    ///   - columns: The columns of the table that receive the columns of the rows, in order.
-    ///   - upsert: The action for conflicts, which excludes a policy.
+    ///   - columns: The columns of the table that receive the result columns of `rows`, in order.
+    ///   - upsert: The action for conflicting rows. It cannot be combined with a policy.
     package func compiledInsert(
         _ columns: [Int], from rows: Request, onConflict policy: ConflictPolicy? = nil, upsert: Upsert? = nil,
         returning: Returning = .nothing, by compiler: RequestCompiler
@@ -38,7 +38,7 @@ extension Request {
             walk.isInside = true
             walk.tokens.add(policy.map(\.insertWord) ?? .insertInto)
             walk.tokens.add(.name, table.name.utf8)
-            // If the table's name is `excluded`, that name would refer to the existing row.
+            // Rename a table called `excluded`, because that name has a special meaning in upserts.
             if upsert != nil, table.name.foldedName == "excluded" { walk.tokens.add(.text, " AS \"perilune_target\"".utf8) }
             walk.tokens.add(.text, " (".utf8)
             walk.list(columns) { walk, column in walk.tokens.add(.name, table.columns[column].sqlName.utf8) }
@@ -46,7 +46,7 @@ extension Request {
             if upsert == nil {
                 try walk.select(rows)
             } else {
-                // Without a WHERE, ON after the SELECT would belong to a join.
+                // Without a WHERE, SQLite would parse ON after the SELECT as part of a join.
                 walk.tokens.add(.selectStarFrom)
                 walk.tokens.add(.open)
                 try walk.select(rows)

@@ -1,13 +1,13 @@
 /// Requests for rows with given keys.
 extension Request {
-    /// Returns the columns that identify rows: the primary key, or the row id.
+    /// Returns the columns of the key: the primary key, or else the rowid.
     func keyColumns() throws -> [Expression] {
         if !table.primaryKey.isEmpty { return table.primaryKey.map(source.column) }
         if case .table = source.body, table.rowIDName != nil { return [source.column(TableSchema.rowID)] }
         throw RequestError.argument("`\(table.name)` has no primary key; name the columns")
     }
 
-    /// Returns the columns that distinguish all rows: the primary key, or the row id if several rows may have NULL in their key.
+    /// Returns columns that distinguish all rows: the primary key, or the rowid if the primary key may be NULL in several rows.
     func tellingColumns() throws -> [Expression] {
         if case .table = source.body, table.rowIDName != nil, table.keyMayBeNull { return [source.column(TableSchema.rowID)] }
         return try keyColumns()
@@ -44,7 +44,7 @@ extension Request {
         return try filter(.keys(KeyList(columns: columns, rows: keys)))
     }
 
-    /// Returns the request for the row with these values in these columns, which must be a unique key.
+    /// Returns the request for the row with the given values in the given columns, which must form a unique key.
     package func filterUniqueKey(_ values: [(column: Int, value: Value)]) throws -> Request {
         guard !values.isEmpty else { throw RequestError.argument("a key cannot be empty") }
         guard table.containsUniqueKey(values.map(\.column)) else {

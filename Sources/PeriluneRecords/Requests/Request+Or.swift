@@ -1,7 +1,7 @@
-/// Combination of the conditions of two requests for one table by OR.
+/// Combination of two requests for the same table with OR.
 extension Request {
-    /// Returns a request for the rows of this request and of another one. The requests must differ only in their conditions and
-    /// orders. The caller (either.lua) has compared their other derivations.
+    /// Returns a request for the rows of either request. The requests may differ only in their conditions and orders; the caller
+    /// (either.lua) checks that all other parts are equal.
     package func or(_ other: Request) throws -> Request {
         guard table.isSameTable(as: other.table), source.alias?.foldedName == other.source.alias?.foldedName else {
             throw RequestError.argument(
@@ -21,7 +21,7 @@ extension Request {
 }
 
 extension RequestSource {
-    /// Whether the source is the rows of other requests.
+    /// Whether the source reads the rows of other requests.
     fileprivate var isDerived: Bool {
         switch body {
         case .compound, .request: true

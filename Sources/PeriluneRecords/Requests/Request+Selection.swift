@@ -1,23 +1,23 @@
-/// The columns that a request selects.
+/// Selected columns, added columns and groups.
 extension Request {
     // MARK: - Columns
 
-    /// Returns the request with these columns only. The rows are then plain rows instead of records.
+    /// Returns the request with only the given columns. Its rows are then plain rows instead of records.
     package func select(_ columns: [SelectedColumn]) throws -> Request {
         guard !columns.isEmpty else { throw RequestError.argument("a selection cannot be empty") }
         try checkSelected(columns)
         return try withColumns(columns, beside: parts.values.annotations.filter { !$0.belongsToRecord }).checkingWindowsOfGroups()
     }
 
-    /// Returns the request with all columns and the row id: rows are records that have the row id as their key.
+    /// Returns the request with all columns and the rowid. Its rows are records that use the rowid as their key.
     package func withRowID(named name: String) throws -> Request {
         try annotated(with: [SelectedColumn(source.column(TableSchema.rowID), name: name, belongsToRecord: true)])
     }
 
-    /// Returns the request with all columns, and without added columns.
+    /// Returns the request with all columns of its table, and without added columns.
     package func selectAll() -> Request { withColumns(nil, beside: []) }
 
-    /// Replaces the columns and keeps the order. An order by the name of a selected column keeps its meaning.
+    /// Replaces the columns. An order that refers to a replaced column by its result name is kept with that column's expression.
     private func withColumns(_ selection: [SelectedColumn]?, beside annotations: [SelectedColumn]) -> Request {
         let stay = Set(annotations.compactMap { $0.name?.foldedName })
         let orders = orders.map { order in
@@ -31,7 +31,7 @@ extension Request {
         return Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
     }
 
-    /// Returns the request with these columns in addition to the existing ones.
+    /// Returns the request with the given columns in addition to the existing ones.
     package func annotated(with columns: [SelectedColumn]) throws -> Request {
         try checkSelected(columns)
         var names = Set(outputNames.compactMap { $0?.foldedName })
@@ -55,20 +55,20 @@ extension Request {
         }
     }
 
-    /// Returns the expression that was added or selected with a name.
+    /// Returns the expression of the selected or added column with the given name.
     package func annotation(named name: String) -> Expression? {
         let folded = name.foldedName
         return (parts.values.annotations + (parts.values.selection ?? [])).first { $0.name?.foldedName == folded }?.expression
     }
 
-    /// Returns whether the result has a column with a name.
+    /// Returns whether the result has a column with the given name.
     package func hasResultColumn(_ name: String) -> Bool {
         let folded = name.foldedName
         return outputNames.contains { $0?.foldedName == folded }
     }
 
-    /// Returns the meaning of `order("name")`: a selected expression with that name, as in SQL; a column of the table; or an
-    /// added column.
+    /// Returns the expression that `order("name")` means: a selected expression with that name, as in SQL; otherwise a column of the table;
+    /// otherwise an added column.
     package func orderColumn(_ name: String) throws -> Expression {
         if parts.values.selection?.contains(where: {
             $0.name?.foldedName == name.foldedName && $0.expression.columnName?.foldedName != name.foldedName
@@ -99,8 +99,8 @@ extension Request {
         return try with { $0.groups = expressions }.checkingWindowsOfGroups()
     }
 
-    /// Keeps only groups that meet a condition. Without groups, conditions without SQL aggregates act like `filter`, for example
-    /// those on aggregates of associations.
+    /// Returns the request with only the groups that satisfy a condition. Without groups, a condition without SQL aggregates, such as one
+    /// on association aggregates, acts like `filter`.
     package func having(_ condition: Expression) throws -> Request {
         try condition.checkCondition("having")
         if condition.traits.contains(.window) { return try filterByWindow(condition) }
@@ -111,10 +111,10 @@ extension Request {
 
     // MARK: - The result
 
-    /// The column names of a row, without included associations.
+    /// The column names of result rows, without included associations.
     package var outputNames: [String?] { output.map(\.name) }
 
-    /// The columns of a row, without included associations.
+    /// The columns of result rows, without included associations.
     var output: [(name: String?, type: DeclaredType)] {
         let base: [(String?, DeclaredType)] =
             parts.values.selection?.map { ($0.name, $0.expression.declaredType) }
@@ -122,7 +122,7 @@ extension Request {
         return base + (parts.values.annotations + joinedAnnotations).map { ($0.name, $0.expression.declaredType) }
     }
 
-    /// Whether the result consists of whole rows of the table, without additional columns.
+    /// Whether the result consists of all columns of the table, and no others.
     var isWhole: Bool {
         parts.values.selection == nil && parts.values.annotations.isEmpty && joinedAnnotations.isEmpty
     }
@@ -137,7 +137,7 @@ extension Request {
         try checkIsPlain(place)
     }
 
-    /// Throws if the request includes rows of associations, which cannot be part of another request.
+    /// Throws an error if the request includes associated rows, which a subrequest cannot return.
     func checkIsPlain(_ place: String) throws {
         if !parts.values.prefetches.isEmpty || parts.values.joins.contains(where: \.hasInclusion) {
             throw RequestError.argument(
@@ -147,7 +147,7 @@ extension Request {
 
     // MARK: - Depth
 
-    /// The expressions that add to the height and the parser's stack when the request is inside another one.
+    /// The expressions that count toward the height and parser stack when the request is nested in another one.
     var expressions: [Expression] {
         let parts = parts.values
         var list = orders.map(\.expression) + parts.groups
@@ -180,13 +180,13 @@ extension Request {
 }
 
 extension Expression {
-    /// The declared type of the value, for a column or a condition.
+    /// The declared type of a column or condition; none for other expressions.
     var declaredType: DeclaredType {
         if let (table, position) = columnPosition { return table.type(ofColumn: position) }
         return traits.contains(.boolean) ? .condition : .none
     }
 
-    /// The name of a result column without an alias.
+    /// The name of a result column if the request does not specify one.
     var defaultName: String? {
         if case .aggregate(let aggregate) = unbound.kind { aggregate.defaultName } else { nil }
     }

@@ -1,4 +1,4 @@
-/// Filtering by window functions. SQL has no clause for it, so the functions are computed in a subrequest for the rows so far.
+/// Filtering by window functions. SQL has no clause for that, so a subquery computes the functions over the rows filtered so far.
 extension Request {
     private static let holds = "perilune_holds"
     private static let kept = "perilune_window_"
@@ -24,8 +24,8 @@ extension Request {
             }
     }
 
-    /// Returns the rows filtered by values that a subrequest computes. Selected window functions keep the values that the
-    /// condition tests, because the subrequest computes both.
+    /// Filters by columns that a subquery computes. If the request also selects window functions, the same subquery computes them, so that
+    /// they have the values that the condition tested.
     private func filterWithValues(_ condition: Expression) throws -> Request {
         let parts = parts.values
         if !parts.tableJoins.isEmpty || !parts.joins.isEmpty || parts.reach != nil {
@@ -54,7 +54,7 @@ extension Request {
             filter: Expression(.resultColumn(Self.holds), .boolean), orders: orders, limit: limit, offset: offset, parts: outer)
     }
 
-    /// Returns the rows whose keys are among the keys for which the condition holds.
+    /// Returns the rows whose keys are in the result of a subquery that tests the condition.
     private func filterByKeys(of condition: Expression, _ key: [Expression]) throws -> Request {
         let parts = parts.values
         let multiplies = parts.joins.contains { join in join.association.isPlural }
@@ -75,7 +75,7 @@ extension Request {
             source: source, filter: try own.isIn(kept), orders: orders, limit: limit, offset: offset, parts: self.parts)
     }
 
-    /// Filters the rows in a subquery, as grouped requests and rows without a key require.
+    /// Filters the rows in a subquery. Required for groups and for rows without a key.
     private func filterNested(_ condition: Expression) throws -> Request {
         if hasLimit { throw RequestError.argument("filter: a condition with a window function must come before the limit") }
         if !parts.values.prefetches.isEmpty || parts.values.joins.contains(where: \.hasInclusion) {

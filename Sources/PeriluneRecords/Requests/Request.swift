@@ -1,6 +1,6 @@
-/// A query as an immutable value: its source, conditions and order. Every derivation makes a new request.
+/// An immutable query: a source with conditions, orders and other parts. Each derivation returns a new request.
 ///
-/// Usage:
+/// Example:
 ///
 ///     let schema = DatabaseSchema(generation: 1)                       // one for each generation of the schema
 ///     let author = try schema.table("author", in: db)
@@ -10,22 +10,22 @@
 ///     let compiler = RequestCompiler(schema: schema, plans: plans)     // PlanCache, kept from one generation to the next
 ///     let compiled = try adults.compiled(by: compiler)                 // .plan.sql, .plan.slots, .values, .plan.root
 ///
-/// - Deriving: this file and `Request+Selection.swift`; keys: `Request+Keys.swift`; subrequests, UNION, common tables:
-///   `Request+Compound.swift`; associations: `Request+Associations.swift`.
-/// - Compiling: `compiled(by:as:)` with a ``RequestForm`` (`.rows`, `.first`, `.count`, `.exists`, `.aggregate`),
-///   `compiledUpdate`, `compiledDelete`, `inlineSQL` of expressions.
-/// - All errors are ``RequestError``s with a message for users.
+/// - Derivation: this file and `Request+Selection.swift`; keys: `Request+Keys.swift`; subrequests, UNION and common table
+///   expressions: `Request+Compound.swift`; associations: `Request+Associations.swift`.
+/// - Compilation: `compiled(by:as:)` with a ``RequestForm`` (`.rows`, `.first`, `.count`, `.exists`, `.aggregate`),
+///   `compiledUpdate`, `compiledDelete`, and `inlineSQL` for expressions.
+/// - All errors are ``RequestError`` with a message for users.
 ///
-/// `@unchecked Sendable`: immutable except for `memo`, which a lock guards.
+/// `@unchecked Sendable`: all properties are immutable except `memo`, which has a mutex.
 package final class Request: @unchecked Sendable {
     package let source: RequestSource
     let filter: Expression?
     package let orders: [Ordering]
     package let limit: Int64?
     package let offset: Int64
-    /// The rarely used parts, shared when unchanged.
+    /// The parts that few requests use. Derived requests share them until they change.
     let parts: RequestParts
-    /// The results of compiling the request.
+    /// The most recent results of compiling the request.
     let memo = RequestMemo()
 
     /// Creates a request for all rows of a table or view.
@@ -47,7 +47,7 @@ package final class Request: @unchecked Sendable {
 
     package var table: TableSchema { source.table }
 
-    /// Returns the column with a name, regardless of case.
+    /// Returns the column with the given name, ignoring case.
     package func column(_ name: String) throws -> Expression { try source.column(named: name) }
 
     func with(_ change: (inout RequestParts.Values) throws -> Void) rethrows -> Request {
@@ -57,7 +57,7 @@ package final class Request: @unchecked Sendable {
 
     // MARK: - Rows
 
-    /// Returns the rows of this request for which a condition holds.
+    /// Returns the request with an additional condition on its rows.
     package func filter(_ condition: Expression) throws -> Request {
         try condition.checkCondition("filter")
         if condition.traits.contains(.window) { return try filterByWindow(condition) }
@@ -72,14 +72,14 @@ package final class Request: @unchecked Sendable {
     /// Returns a request without rows.
     package func none() throws -> Request { try filter(.sql("0")) }
 
-    /// Returns the rows in this order instead of the previous one.
+    /// Returns the request with the given order instead of its previous one.
     package func order(_ orders: [Ordering]) throws -> Request {
         for order in orders { try checkOrder(order.expression) }
         return try Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
             .checkingWindowsOfGroups()
     }
 
-    /// Returns the rows ordered by additional terms, which apply to rows that are equal in the previous order.
+    /// Returns the request with additional ordering terms, which apply to rows that are equal in the previous order.
     package func thenOrder(_ orders: [Ordering]) throws -> Request { try order(self.orders + orders) }
 
     private func checkOrder(_ expression: Expression) throws {
@@ -87,29 +87,29 @@ package final class Request: @unchecked Sendable {
         if expression.traits.contains(.row) { throw RequestError.argument("list the columns to order by one by one") }
     }
 
-    /// Returns the rows in reverse order; without an order, in descending order of the primary key.
+    /// Returns the request in reverse order. Without an order, it is sorted by descending primary key.
     package func reversed() throws -> Request {
         if !orders.isEmpty { return try order(orders.map(\.reversed)) }
         let key = try orderByPrimaryKey()
         return try order(key.orders.map(\.reversed))
     }
 
-    /// Returns the rows in the order of the primary key, or of the row id if the table has no primary key.
+    /// Returns the request sorted by primary key, or by rowid if the table has no primary key.
     package func orderByPrimaryKey() throws -> Request { try order(keyColumns().map { Ordering($0) }) }
 
     package func unordered() -> Request {
         Request(source: source, filter: filter, limit: limit, offset: offset, parts: parts)
     }
 
-    /// Returns at most `limit` rows, after skipping `offset` rows.
+    /// Returns the request limited to `limit` rows, after skipping `offset` rows.
     package func limit(_ limit: Int64?, offset: Int64 = 0) throws -> Request {
         guard limit ?? 0 >= 0 else { throw RequestError.argument("a limit cannot be negative: \(limit!)") }
         guard offset >= 0 else { throw RequestError.argument("an offset cannot be negative: \(offset)") }
         return Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
     }
 
-    /// Returns the request with an alias for its table, for SQL text and for columns with the alias. Expressions that were
-    /// created for the table before also refer to the alias.
+    /// Returns the request with an alias for its table, which SQL text and columns can use. Existing expressions of the request
+    /// then also refer to the alias.
     package func aliased(_ alias: String) throws -> Request {
         try Expression.checkName(alias, of: "an alias")
         func bound(_ expression: Expression) -> Expression { expression.bound(to: table, alias) }
@@ -118,7 +118,7 @@ package final class Request: @unchecked Sendable {
             offset: offset, parts: parts.isNone ? parts : parts.changed { $0.mapExpressions(bound) })
     }
 
-    /// Returns the request with SQL as its source instead of the table. The SQL must select the columns of the table in order.
+    /// Returns the request with SQL text as its source instead of the table. The SQL must select the table's columns in order.
     package func reading(sql text: [UInt8], _ arguments: SQLFragment.Arguments) throws -> Request {
         Request(
             source: source.reading(try SQLFragment(text, arguments)), filter: filter, orders: orders, limit: limit,
@@ -126,8 +126,8 @@ package final class Request: @unchecked Sendable {
             parts: parts)
     }
 
-    /// Returns the request for rows that an association leads to from a known row. Columns of the association refer to the
-    /// request's own columns.
+    /// Returns the request for the rows associated with a single known row. Columns of the association refer to this request's
+    /// own columns.
     ///
     /// - Parameter fromItself: Whether the known row is from the same table.
     package func reached(by identity: AssociationIdentity, fromItself: Bool) -> Request {

@@ -1,13 +1,13 @@
-/// A compiler of requests for one generation of a database's schema.
+/// A compiler of requests for one generation of a database schema.
 ///
-/// Requests built on an earlier schema are compiled as if they had been built on this one, if their columns still exist.
+/// A request that was built with an earlier schema compiles with this schema, if its columns still exist.
 package struct RequestCompiler {
     package let schema: DatabaseSchema
     package let plans: PlanCache
-    /// Reads a table that is not in the schema yet.
+    /// Reads the description of a table that is not in the schema yet.
     private let findTable: (String) throws -> TableSchema?
 
-    /// - Parameter findTable: Called for tables of requests built on an earlier schema. By default it finds none.
+    /// - Parameter findTable: Returns the current description of a table for requests that were built with an earlier schema.
     package init(
         schema: DatabaseSchema, plans: PlanCache, findTable: @escaping (String) throws -> TableSchema? = { _ in nil }
     ) {
@@ -16,7 +16,7 @@ package struct RequestCompiler {
         self.findTable = findTable
     }
 
-    /// Returns the version of a table in this schema.
+    /// Returns the description of a table in this schema.
     func current(_ table: TableSchema) throws -> TableSchema {
         if table.kind == .request { return table }
         if let known = try schema.knownTable(table.name) ?? findTable(table.name) { return known.named(by: table.fieldNames) }
@@ -26,7 +26,8 @@ package struct RequestCompiler {
 
     // MARK: - Compiling
 
-    /// Compiles the result of a walk.
+    /// Compiles the tokens that a walk writes. If their plan is not cached, writes them again with a description of the result
+    /// columns.
     func compile(
         _ describe: (CompilerWalk, RowLayout?) -> Description = { _, _ in Description() },
         _ write: (inout CompilerWalk) throws -> Void
@@ -47,7 +48,7 @@ package struct RequestCompiler {
         return (plan, walk)
     }
 
-    /// The meaning of the result columns.
+    /// The structure of the result columns.
     struct Description {
         var root: Plan.Segment?
         var booleanColumns: [Int] = []
@@ -57,7 +58,8 @@ package struct RequestCompiler {
             self.booleanColumns = booleanColumns
         }
 
-        /// - Parameter layout: The layout; `nil` for rows of several requests, which have the layout of the first.
+        /// - Parameter layout: The layout; `nil` for simple requests and for set operations, whose columns follow from the
+        ///   request.
         init(_ request: Request, _ layout: RowLayout?) {
             var index = 0
             if let layout {
@@ -79,7 +81,7 @@ package struct RequestCompiler {
         return CompiledRequest(plan: plan, values: walk.values, prefetches: prefetches, schema: schema)
     }
 
-    /// Returns the requests for the rows that are fetched with the rows of a segment and its inner segments.
+    /// Returns the prefetches of a segment and its descendants.
     private func prefetches(of root: SegmentBuilder, _ isFirst: Bool) throws -> [CompiledPrefetch] {
         var result: [CompiledPrefetch] = []
         var index = 0
@@ -99,7 +101,7 @@ package struct RequestCompiler {
         return result
     }
 
-    /// Compiles the request for rows associated with others.
+    /// Compiles the request for the rows of an association.
     func compile(_ association: Association, _ anchor: Reach.Anchor) throws -> CompiledRequest {
         try compileRows(association.reached(anchor), isFirst: false)
     }
@@ -112,7 +114,7 @@ package struct RequestCompiler {
 }
 
 extension RowLayout {
-    /// The columns that contain booleans.
+    /// The result columns that contain booleans.
     var booleanColumns: [Int] {
         items.indices.filter { index in
             switch items[index] {

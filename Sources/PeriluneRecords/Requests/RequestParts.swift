@@ -1,26 +1,26 @@
 internal import Synchronization
 
-/// The rarely used parts of a request. Requests share them when unchanged, so that deriving a request copies nothing.
+/// The parts that few requests use. Derived requests share them until they change.
 final class RequestParts: Sendable {
     let values: Values
 
     struct Values: Sendable {
         /// The selected columns; `nil` means all columns.
         var selection: [SelectedColumn]?
-        /// Columns in addition to the selection.
+        /// The columns in addition to the selection.
         var annotations: [SelectedColumn] = []
         var isDistinct = false
         var groups: [Expression] = []
         var having: Expression?
         var joins: [Join] = []
-        /// The joins on arbitrary conditions.
+        /// The joins with an explicit condition.
         var tableJoins: [TableJoin] = []
         var prefetches: [Prefetch] = []
         var commonTables: [CommonTable] = []
-        /// The association whose rows the request fetches.
+        /// The association, if the request fetches the rows associated with certain parent rows.
         var reach: Reach?
 
-        /// Whether the rows come from one table, each once.
+        /// Whether the rows come from a single table without repetition.
         var isOfOneTable: Bool { joins.isEmpty && tableJoins.isEmpty && reach == nil }
 
         mutating func mapExpressions(_ change: (Expression) -> Expression) {
@@ -45,15 +45,15 @@ final class RequestParts: Sendable {
     var isNone: Bool { self === Self.none }
 }
 
-/// A column of the result: an expression and its name.
+/// A result column: an expression and its name.
 package struct SelectedColumn: Sendable {
     let expression: Expression
-    /// The name; `nil` for an expression without one.
+    /// The name; `nil` if the expression has no name.
     let name: String?
-    /// Whether only whole records have the column: a selection of columns omits it.
+    /// Whether the column belongs to whole records only, and is dropped when a request selects columns.
     let belongsToRecord: Bool
 
-    /// - Parameter name: The name; by default the name of the column.
+    /// - Parameter name: The name; by default the column's own name.
     package init(_ expression: Expression, name: String? = nil, belongsToRecord: Bool = false) throws {
         if let name { try Expression.checkName(name, of: "a result column") }
         self.expression = expression
@@ -74,7 +74,7 @@ package struct SelectedColumn: Sendable {
     }
 }
 
-/// The most recent results of compiling a request.
+/// The most recently compiled forms of a request.
 final class RequestMemo: Sendable {
     private let kept = Mutex(Kept())
 

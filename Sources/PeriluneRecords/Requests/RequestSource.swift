@@ -1,21 +1,24 @@
-/// The source of a request's rows: a table, a view, a common table expression, or other requests. It may have an alias.
+/// The source of a request's rows, with an optional alias: a table, a view, a common table expression, SQL text, or other
+/// requests.
 package final class RequestSource: Sendable {
-    /// The columns of the source. For rows of other requests, this is their common table, or a table that only the request has.
+    /// The columns of the source. For the rows of other requests, this is their common table, or a description created for this
+    /// request.
     package let table: TableSchema
     package let alias: String?
     let body: Body
-    /// The association, for rows that belong to a row outside of the statement, and whether that row is from the same table.
+    /// For rows associated with a known row outside of the statement: the association, and whether that row is from the same
+    /// table.
     let reached: (identity: AssociationIdentity, fromItself: Bool)?
-    /// The schema in which the table was found, if it is in the database.
+    /// The schema that describes the table; `nil` if the table is not in the database.
     let schema: DatabaseSchema?
-    /// The expressions of the columns. They are created in advance, because most expressions contain them.
+    /// The expressions of all columns, created in advance because most other expressions contain them.
     private let columns: [Expression]
     private let rowIDColumn: Expression
 
     enum Body: Sendable {
         case table
         case commonTable
-        /// SQL that selects the columns of the table in order.
+        /// SQL text that selects the columns of the table in order.
         case fragment(SQLFragment)
         case compound(Compound)
         case request(Request)
@@ -34,7 +37,7 @@ package final class RequestSource: Sendable {
         rowIDColumn = .column(TableSchema.rowID, of: table, alias: alias)
     }
 
-    /// Whether `*` would return more columns than the table has.
+    /// Whether `*` would return more columns than the table describes.
     var hidesColumns: Bool {
         if case .request(let request) = body { request.output.count > table.visibleColumns.count } else { false }
     }
@@ -51,19 +54,19 @@ package final class RequestSource: Sendable {
         RequestSource(table, alias: alias, body: body, reached: (identity, fromItself), schema: schema)
     }
 
-    /// Returns the column at a position of the table.
+    /// Returns the column at the given position in the table.
     package func column(_ position: Int) -> Expression {
         position == TableSchema.rowID ? rowIDColumn : columns[position]
     }
 
-    /// Returns the column with a name, regardless of case.
+    /// Returns the column with the given name, ignoring case.
     package func column(named name: String) throws -> Expression {
         guard let position = table.column(named: name) else { throw RequestError.unknownColumn(name, in: table) }
         return column(position)
     }
 }
 
-/// Requests combined by set operators such as UNION.
+/// Requests combined by a set operation such as UNION.
 struct Compound: Sendable {
     let first: Request
     let others: [(operation: CompoundOperator, request: Request)]

@@ -1,21 +1,21 @@
-/// The columns that a SELECT fetches and their meaning, including rows inside rows. Used for all but the simplest requests.
+/// The result columns of a SELECT and their structure, including nested rows. Only the simplest requests do without it.
 struct RowLayout {
     enum Item {
-        /// A position in the table of a source, and the source.
+        /// A column, by its position in the table and the number of its source.
         case column(Int, Int)
-        /// A column with a collation different from its own.
+        /// A column with an explicit collation.
         case collated(Int, Int, String)
-        /// A selected column, and the source whose columns have precedence in it.
+        /// A selected column, and the number of the preferred source for its columns.
         case selected(SelectedColumn, Int)
-        /// The number of the key by which the row was found, from 1.
+        /// The number of the parent's key, starting at 1.
         case keyNumber
     }
 
     private(set) var items: [Item] = []
     let root: SegmentBuilder
-    /// The columns with the keys of parent rows, for prefetched rows.
+    /// For prefetched rows, the result columns that identify the parent.
     private(set) var keyColumns: [Int] = []
-    /// Whether ``keyColumns`` contain numbers of keys.
+    /// Whether ``keyColumns`` contains the numbers of keys instead of keys.
     private(set) var numbersKeys = false
     private let isDistinct: Bool
 
@@ -29,7 +29,7 @@ struct RowLayout {
         }
     }
 
-    /// Adds the columns that identify the parent of a prefetched row.
+    /// Adds the result columns that identify the parent of a prefetched row.
     private mutating func addKey(_ reach: Reach, _ number: Int, _ walk: CompilerWalk) throws {
         guard !reach.numbersKeys else {
             numbersKeys = true
@@ -39,7 +39,8 @@ struct RowLayout {
         let hop = reach.association.hops[0], source = walk.sources[number].source
         for (pair, collation) in zip(hop.columns, hop.collations) {
             let position = try walk.current(pair.to, of: hop.table, in: number)
-            // distinct() merges equal rows of a parent, whose key may be spelled in several ways.
+            // distinct() merges rows that are equal for the parent's collation, so keys that differ only in spelling must
+            // compare equal.
             if isDistinct, let collation, index(of: position, number, source) == nil {
                 keyColumns.append(items.count)
                 items.append(.collated(position, number, collation))
@@ -71,7 +72,7 @@ struct RowLayout {
         for node in joins where node.join.role == .included { try add(node, to: segment, walk) }
     }
 
-    /// Adds the columns that a joined association contributes to its parent's columns.
+    /// Adds the columns of a joined association that become additional columns of its parent.
     private mutating func addAnnotations(of node: CompilerWalk.JoinNode, to segment: SegmentBuilder, _ walk: CompilerWalk) {
         if node.join.role == .annotated {
             let columns = node.destination.request.selectedColumns
@@ -97,7 +98,7 @@ struct RowLayout {
 
     // MARK: - Hidden columns
 
-    /// Adds the columns that are needed only for decoding, after all others.
+    /// Adds hidden columns, which are needed only to decode the rows. They follow all other columns.
     private mutating func addKeys(of segment: SegmentBuilder, _ walk: CompilerWalk) throws {
         if segment.isOptional {
             let position = try walk.current(segment.presenceColumn, of: segment.request.table, in: segment.number)
@@ -114,7 +115,7 @@ struct RowLayout {
         for child in segment.children { try addKeys(of: child, walk) }
     }
 
-    /// - Parameter isSame: Whether the column is equal in all rows that distinct() merges.
+    /// - Parameter isSame: Whether rows that distinct() merges always have equal values in the column.
     private mutating func hidden(_ position: Int, _ number: Int, of source: RequestSource, isSame: Bool = false) throws -> Int {
         if let index = index(of: position, number, source) { return index }
         if isDistinct, !isSame {
@@ -126,7 +127,7 @@ struct RowLayout {
         return items.count - 1
     }
 
-    /// Returns the index of the result column that is a column of a source.
+    /// Returns the index of the result column that contains the given column of a source.
     private func index(of position: Int, _ number: Int, _ source: RequestSource) -> Int? {
         items.firstIndex { item in
             switch item {
@@ -139,7 +140,7 @@ struct RowLayout {
 
     // MARK: - The shape
 
-    /// Writes everything that affects the plan but is not part of the SQL text.
+    /// Adds notes about everything that affects the plan but not the SQL text.
     func note(in tokens: inout Tokens) {
         note(root, in: &tokens)
     }
@@ -156,7 +157,7 @@ struct RowLayout {
     }
 }
 
-/// A segment of a plan that is being built.
+/// A mutable segment of a plan under construction.
 final class SegmentBuilder {
     let name: String
     let request: Request
@@ -167,7 +168,7 @@ final class SegmentBuilder {
     var names: [String?] = []
     var extras: [(name: String?, column: Int)] = []
     var isOptional = false
-    /// The position in the table, which later becomes the position in the result.
+    /// The position of the column in the table. `presence` is its position in the result.
     var presenceColumn = 0
     var presence: Int?
     var association: Association?

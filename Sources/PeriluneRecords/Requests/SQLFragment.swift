@@ -1,4 +1,4 @@
-/// A piece of SQL text with arguments, which may be any expressions.
+/// Parsed SQL text with arguments, which may be any expressions.
 package struct SQLFragment: Sendable {
     enum Piece: Sendable {
         case text([UInt8])
@@ -8,20 +8,21 @@ package struct SQLFragment: Sendable {
     }
 
     let pieces: [Piece]
-    /// The depth of the nested parentheses.
+    /// The maximum depth of nested parentheses.
     let depth: Int
 
-    /// The arguments for the placeholders in a text.
+    /// The arguments for placeholders in SQL text.
     package enum Arguments: Sendable {
-        /// The arguments for `?` and `?NNN`.
+        /// The arguments for `?` and `?NNN`, in order.
         case positional([Expression])
-        /// The arguments for `:name`, `@name` and `$name`, without the sign.
+        /// The arguments for `:name`, `@name` and `$name`, by name without the prefix.
         case named([String: Expression])
 
         package static var none: Arguments { .positional([]) }
     }
 
-    /// - Throws: ``RequestError`` if the text cannot be part of other SQL, or the arguments do not match its placeholders.
+    /// - Throws: ``RequestError`` if the text cannot be part of a larger statement, or the arguments do not match its
+    ///   placeholders.
     package init(_ sql: [UInt8], _ arguments: Arguments) throws {
         let text = try Self.read(sql)
         pieces = try Self.join(text.pieces, with: arguments, in: sql)
@@ -89,7 +90,7 @@ package struct SQLFragment: Sendable {
         }
     }
 
-    /// Returns the terms between commas outside of parentheses.
+    /// Returns the parts of the fragment between top-level commas.
     func splitAtCommas() -> [SQLFragment] {
         var terms: [[Piece]] = [[]]
         for piece in pieces {
@@ -105,20 +106,20 @@ package struct SQLFragment: Sendable {
 
     var arguments: [Expression] { pieces.compactMap { if case .argument(let value) = $0 { value } else { nil } } }
 
-    /// Whether the fragment consists of spaces only.
+    /// Whether the fragment contains only whitespace.
     var isBlank: Bool {
         pieces.allSatisfy { piece in
             if case .text(let text) = piece { text.allSatisfy(\.isSQLSpace) } else { false }
         }
     }
 
-    /// The text, if the fragment contains nothing else.
+    /// The text of a fragment without arguments and commas.
     var plainText: String? {
         guard pieces.count == 1, case .text(let text) = pieces[0] else { return nil }
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the fragment without words at its end, ignoring case; `nil` if it does not end with them.
+    /// Returns the fragment without the given words at its end, ignoring case; `nil` if it does not end with these words.
     func removingSuffix(_ words: [String]) -> SQLFragment? {
         guard case .text(let text)? = pieces.last else { return nil }
         var rest = text[...]

@@ -1,12 +1,12 @@
-/// A writer of the SQL text of a shape.
+/// A writer that turns a request's tokens into SQL text.
 struct SQLWriter {
     private let bytes: [UInt8]
     private let sources: [CompilerWalk.PlacedSource]
     /// The name of each source in the statement.
     private let names: [String]
-    /// The folded names of common tables, which hide tables of the database with the same name.
+    /// The case-folded names of the statement's common table expressions, which hide database tables of the same name.
     private let declared: Set<String>
-    /// The values that are written into the text, for SQL without parameters.
+    /// The literal values, if the SQL must not have parameters.
     private let literals: [Value]?
     private var position = 0
     private var sql: [UInt8] = []
@@ -18,7 +18,7 @@ struct SQLWriter {
         let slots: [Plan.Slot]
     }
 
-    /// - Parameter literals: The values in order, if they are to be written instead of bound.
+    /// - Parameter literals: The values to write as literals, in order; `nil` to write parameters.
     static func write(_ walk: CompilerWalk, literals: [Value]? = nil) -> Result {
         var text = SQLWriter(walk, literals)
         while text.position < text.bytes.count { text.writeNext() }
@@ -34,8 +34,8 @@ struct SQLWriter {
         sql.reserveCapacity(bytes.count * 4)
     }
 
-    /// Returns the names of the sources. An alias is used unchanged. Other sources get the name of their table, with a number if
-    /// another source of the same SELECT has that name, or a source of an outer SELECT that is used inside.
+    /// Returns a name for each source. Aliases are kept. Other sources use the table's name, with a number if a source of the same SELECT,
+    /// or an outer source that the SELECT refers to, already has that name.
     private static func chooseNames(_ walk: CompilerWalk) -> [String] {
         let aliases = Set(walk.sources.compactMap { $0.source.alias?.foldedName })
         var names: [String] = []
@@ -57,8 +57,8 @@ struct SQLWriter {
         return names
     }
 
-    /// Returns the aliases that may hide the target of a write in SELECTs that use it. Without such a use, the target keeps the name of its
-    /// table, the only one that RETURNING accepts.
+    /// Returns the aliases that may hide the target of a write in subqueries that refer to it. Without such subqueries, the target keeps
+    /// the table's name, because RETURNING accepts no other name.
     private static func aliasesHiding(_ target: Int, _ walk: CompilerWalk) -> Set<String> {
         guard walk.outerUses.contains(where: { $0.source == target }) else { return [] }
         return Set(walk.sources.indices.filter { $0 != target }.compactMap { walk.sources[$0].source.alias?.foldedName })
@@ -118,7 +118,7 @@ struct SQLWriter {
     private mutating func source(_ number: Int) {
         _ = readBytes(4)
         let table = sources[number].table
-        // Without the schema name, a common table with the same name would be read.
+        // Without the schema name, SQL would read a common table expression of the same name.
         if table.kind != .request, declared.contains(table.name.foldedName) {
             quote(table.databaseName)
             sql.append(UInt8(ascii: "."))
@@ -132,7 +132,7 @@ struct SQLWriter {
         alias(number)
     }
 
-    /// Writes the name of a source if it differs from the name of its table.
+    /// Writes AS and the name of a source, unless it is the table's name.
     private mutating func alias(_ number: Int) {
         guard names[number] != sources[number].table.name else { return }
         write(" AS ")
@@ -143,7 +143,7 @@ struct SQLWriter {
         defer { valueCount += 1 }
         if let literals {
             let literal = literals[valueCount].literal
-            // Parentheses prevent a preceding minus from becoming `--`.
+            // Parentheses keep a preceding minus sign from forming the comment marker `--`.
             if literal.first == UInt8(ascii: "-") { sql.append(contentsOf: "(".utf8) }
             sql.append(contentsOf: literal)
             if literal.first == UInt8(ascii: "-") { sql.append(contentsOf: ")".utf8) }
@@ -153,7 +153,7 @@ struct SQLWriter {
         }
     }
 
-    /// Writes the name of a function: common SQLite functions unquoted, others quoted, because they may be keywords.
+    /// Writes a function name. Names of common SQLite functions are not quoted; all others are, because they may be keywords.
     private mutating func function(_ name: String) {
         if Self.plainFunctions.contains(name.foldedName) {
             sql.append(contentsOf: name.uppercased().utf8)

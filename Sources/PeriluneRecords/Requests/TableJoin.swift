@@ -1,4 +1,4 @@
-/// A table, or the rows of a request, joined on an arbitrary condition.
+/// A join with a table or a request on an explicit condition.
 struct TableJoin: Sendable {
     let kind: TableJoinKind
     let source: RequestSource
@@ -25,14 +25,15 @@ package enum TableJoinKind: String, Sendable {
         }
     }
 
-    /// Whether the join can return rows without a row of the request itself.
+    /// Whether the join can return rows that have no row of the request's own table.
     fileprivate var addsRows: Bool { self == .right || self == .full }
 }
 
 extension Request {
-    /// Returns each row combined with each row of another request for which the condition holds.
+    /// Joins another request: returns each row combined with each row of the other request that satisfies the condition.
     ///
-    /// - Parameter other: Whole rows of a table, a view or a common table. Its own conditions apply before the join.
+    /// - Parameter other: Whole rows of a table, a view or a common table expression. Its own conditions apply before the
+    ///   join.
     package func joined(_ kind: TableJoinKind, to other: Request, on condition: Expression?) throws -> Request {
         try other.checkIsPlain("join")
         guard other.isWhole else {
@@ -57,14 +58,15 @@ extension Request {
         }
     }
 
-    /// The source of the request if the request contains all rows, otherwise the request as a source.
+    /// The source to join: the request's own source if the request returns all of its rows, otherwise the request as a
+    /// subquery.
     private var joinedSource: RequestSource {
         let isAll = filter == nil && orders.isEmpty && limit == nil && offset == 0
         if isAll, parts.hasOnlyCommonTables { return source }
         return RequestSource(table, alias: source.alias, body: .request(self), schema: source.schema)
     }
 
-    /// Throws if whole rows are required but some result rows have no row of the request's own table.
+    /// Throws an error if the request returns records, but some result rows would have no row of its table.
     func checkHasOwnRows() throws {
         let parts = parts.values
         guard parts.selection == nil, let join = parts.tableJoins.first(where: { $0.kind.addsRows }) else { return }

@@ -1,13 +1,13 @@
-/// The check for written values that read the table that is being written.
+/// Detection of values in a write that read the written table.
 extension Expression {
-    /// Returns whether a subrequest may read rows of a table. SQL text and views are treated as reading any table.
+    /// Returns whether a subrequest may read rows of the table. SQL text with SELECT, and views, are assumed to read any table.
     func mayRead(_ table: TableSchema) -> Bool {
         if case .fragment(let fragment) = kind, fragment.mayReadTables { return true }
         let parts = parts
         return parts.requests.contains { $0.mayRead(table) } || parts.expressions.contains { $0.mayRead(table) }
     }
 
-    /// Returns whether the value depends on more than the written row: on rows of the written table, a window, or joined columns.
+    /// Returns whether the value depends on more than the row being written: on other rows of its table, a window, or joined tables.
     func needsRow(of request: Request) -> Bool {
         mayRead(request.table) || traits.contains(.window)
             || contains { part in

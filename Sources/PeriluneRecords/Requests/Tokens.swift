@@ -1,5 +1,5 @@
-/// A compiled request as a compact list of bytes, its *shape*: everything in its SQL text except the bound values. The text is
-/// written from the tokens alone, so requests of one shape have the same text.
+/// A request as a compact list of bytes, its *shape*: everything in its SQL text except the bound values. SQL text is generated
+/// from the tokens alone, so requests of the same shape have the same text.
 struct Tokens {
     private(set) var bytes: [UInt8] = []
 
@@ -9,7 +9,7 @@ struct Tokens {
     @inline(__always) mutating func add(_ mark: Mark) { bytes.append(mark.rawValue) }
     @inline(__always) mutating func add(_ operation: BinaryOperator) { bytes.append(Self.operators + operation.rawValue) }
 
-    /// The value from which on tokens are ``BinaryOperator``s.
+    /// The first value of tokens that represent a ``BinaryOperator``.
     static let operators: UInt8 = 0x80
 
     @inline(__always) mutating func add(number: Int) {
@@ -27,7 +27,7 @@ struct Tokens {
         bytes.append(contentsOf: text)
     }
 
-    /// SQL words that are always written the same way.
+    /// Tokens with a fixed SQL text.
     enum Word: UInt8 {
         case select = 1, distinct, star, from, `where`, groupBy, having, orderBy, limit, offset, `as`, comma, open, close
         case and, or, not, minus, tilde, isNull, isNotNull, join, leftJoin, rightJoin, fullJoin, on, descending, nullsFirst,
@@ -46,32 +46,32 @@ struct Tokens {
 
     /// Tokens that are followed by data.
     enum Mark: UInt8 {
-        /// A column: the number of the source and the position.
+        /// A column: the number of its source, and its position in the table.
         case column = 0xC0
-        /// A column without its table: the position.
+        /// A column without its table: the name.
         case bareColumn
-        /// A source in FROM with its alias: the number of the source and the id of the table.
+        /// A source in FROM with its alias: the number of the source, and the id of its table.
         case source
-        /// The alias of a source after a parenthesis.
+        /// The alias of a subquery, after its closing parenthesis.
         case sourceAlias
-        /// The table of a source that is written to.
+        /// The table that an UPDATE or DELETE writes to, with its alias.
         case target
         case value
-        /// The name of a prepared request's parameter.
+        /// A named parameter of a prepared request.
         case parameter
-        /// The keys of prefetched rows, as JSON.
+        /// The parent keys of a prefetch, as JSON.
         case keys
-        /// Text, written unchanged; a name, which is quoted; the name of a function.
+        /// SQL text, which is written unchanged. A name is quoted instead.
         case text
         case name
         case function
         /// `excluded.` followed by a name.
         case excluded
-        /// The position of an element in a JSON array.
+        /// The path of an element in a JSON array: the index.
         case element
-        /// A mark for a boolean result column.
+        /// A marker for a boolean result column, which is not written.
         case boolean
-        /// Data that distinguishes plans but is not written.
+        /// Data that distinguishes plans, but is not written.
         case note
     }
 }
@@ -135,18 +135,18 @@ extension Tokens.Word {
         case .intersect: " INTERSECT "
         case .except: " EXCEPT "
         case .values: "VALUES "
-        // The + removes the affinity of the value, so that the compared column's affinity applies.
+        // The unary + removes the affinity of the value, so that the affinity of the compared column applies.
         case .jsonList: "SELECT +\"value\" FROM json_each("
         case .jsonExtract: "json_extract(\"value\", "
         case .fromJSON: " FROM json_each("
         case .selectKeyNumber: "SELECT \"key\" + 1 AS \"perilune_number\""
         case .asKeys: " AS \"perilune_keys\" ON "
         case .keyValue: "+\"value\""
-        // The joined table becomes the inner loop, regardless of the order that SQLite prefers.
+        // CROSS JOIN makes the joined table the inner loop, whatever order SQLite would prefer.
         case .joinLast: " CROSS JOIN "
         case .numberKeyValue: "CAST(\"value\" AS NUMERIC)"
         case .asNumber: " AS NUMERIC)"
-        // A subquery with a limit is materialized and gets an index.
+        // SQLite materializes a subquery that has a limit, and creates an automatic index for it.
         case .ofItsOwn: " LIMIT -1"
         case .keyNumber: "\"perilune_number\""
         case .rowNumber: "row_number() OVER (PARTITION BY "

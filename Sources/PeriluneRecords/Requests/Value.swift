@@ -1,4 +1,4 @@
-/// An SQLite value for a parameter of a request. Text is stored as bytes, like Lua strings.
+/// A value for a parameter of an SQL statement. Text is stored as bytes, like Lua strings.
 package enum Value: Sendable, Equatable {
     case null
     case integer(Int64)
@@ -21,14 +21,14 @@ extension Value {
         }
     }
 
-    /// The value as an SQL literal, for SQL without parameters.
+    /// The value as an SQL literal, for SQL that must not have parameters.
     var literal: [UInt8] {
         var bytes: [UInt8] = []
         appendLiteral(to: &bytes)
         return bytes
     }
 
-    /// Appends the value as an SQL literal, from which SQLite reads an equal value.
+    /// Appends the value as an SQL literal that SQLite reads back as an equal value.
     package func appendLiteral(to output: inout [UInt8]) {
         switch self {
         case .null: output += "NULL".utf8
@@ -36,7 +36,7 @@ extension Value {
         case .boolean(let value): output += value ? "1".utf8 : "0".utf8
         case .real(let value): output += FloatLiteral.text(value).utf8
         case .text(let bytes) where Self.isPlain(bytes): output.append(bytes, inQuotes: UInt8(ascii: "'"))
-        // SQL text cannot contain NULs, and its compiler expects UTF-8.
+        // SQL text cannot contain NUL bytes or invalid UTF-8, so such a text is written as a BLOB that is cast to TEXT.
         case .text(let bytes): output += Array("CAST(".utf8) + Self.hexadecimal(bytes) + Array(" AS TEXT)".utf8)
         case .blob(let bytes): output += Self.hexadecimal(bytes)
         }
@@ -53,7 +53,7 @@ extension Value {
         return result
     }
 
-    /// Returns whether the text may appear in SQL and JSON, which requires UTF-8 without NULs.
+    /// Returns whether a text can be written into SQL and JSON: it must be valid UTF-8 without NUL bytes.
     static func isPlain(_ text: [UInt8]) -> Bool {
         text.withUnsafeBufferPointer { bytes in
             var isASCII = true
@@ -65,7 +65,7 @@ extension Value {
         }
     }
 
-    /// The type of the value, for messages. They do not show the values that are bound to SQL.
+    /// The type of the value for error messages, which never reveal bound values.
     var typeName: String {
         switch self {
         case .null: "null"
@@ -79,7 +79,7 @@ extension Value {
 }
 
 extension [UInt8] {
-    /// Appends bytes in quotes. Quotes inside of the bytes are doubled.
+    /// Appends bytes in quotes, doubling any quotes among the bytes.
     package mutating func append(_ bytes: [UInt8], inQuotes quote: UInt8) {
         append(quote)
         for byte in bytes {

@@ -1,14 +1,14 @@
-/// The values of an IN. In a long list, the values that JSON carries exactly (integers and texts) share one parameter. All other
-/// values have their own parameters.
+/// The values of an IN condition. In a long list, values that JSON represents exactly (integers and texts) share one parameter. Every other
+/// value has a separate parameter.
 package struct ValueList: Sendable {
-    /// The JSON array; `nil` if there are no such values.
+    /// The JSON array; `nil` if all values have separate parameters.
     let json: [UInt8]?
-    /// The values that have their own parameters.
+    /// The values with separate parameters.
     let singles: [Value]
 
-    /// The number of values from which on a list is passed as JSON, so that the SQL is the same for every length.
+    /// The minimum number of values for which JSON is used, which makes the SQL independent of the list's length.
     static let jsonThreshold = 17
-    /// The maximum number of values with their own parameters. Debian's SQLite allows 250,000 parameters per statement.
+    /// The maximum number of separate parameters. Debian's SQLite allows 250,000 per statement.
     static let mostSingles = 200_000
 
     package init(_ values: [Value]) throws {
@@ -40,7 +40,7 @@ package struct ValueList: Sendable {
 
     // MARK: - JSON
 
-    /// Returns whether JSON carries a value exactly. Floats may change, and so may texts that contain NULs or are not UTF-8.
+    /// Returns whether JSON represents a value exactly. It may alter floats, and texts that contain NUL bytes or are not UTF-8.
     static func isCarriedByJSON(_ value: Value) -> Bool {
         switch value {
         case .integer, .boolean: true
@@ -55,7 +55,7 @@ package struct ValueList: Sendable {
         return json
     }
 
-    /// Returns an array of arrays: the values of keys with several columns.
+    /// Returns a JSON array of arrays, for keys with several columns.
     static func jsonArray(rows: some Sequence<[Value]>) -> [UInt8] {
         var json: [UInt8] = []
         JSONText.append("[", rows, "]", to: &json) { row, json in JSONText.append("[", row, "]", to: &json, append) }
