@@ -1,23 +1,23 @@
 internal import Glibc
 
-/// The text of floating-point numbers, for every place that shows values or writes them into SQL.
+/// The text of floating-point numbers, wherever values are displayed or written into SQL.
 ///
-/// SQLite computes decimals with only a few bits more than a float has. A decimal near the middle between two floats, as the
-/// shortest one can be, may therefore be read as the wrong float.
+/// SQLite parses decimals with only a few bits more precision than a `Double` has. A decimal that lies almost halfway between
+/// two `Double` values, as the shortest decimal may, can therefore be read as the wrong one.
 package enum FloatLiteral {
-    /// Returns the shortest SQL that SQLite reads as this float. SQLite has no NaN; it is written as NULL.
+    /// Returns the shortest SQL that SQLite reads back as this value. NaN becomes NULL, because SQLite does not have it.
     package static func text(_ value: Double) -> String {
         if value.isNaN { return "NULL" }
         if value.isInfinite { return value < 0 ? "-9e999" : "9e999" }
         return isTiny(value) ? quotient(value) : decimal(value)
     }
 
-    /// Returns the shortest decimal that Swift and SQLite read back as this float, with a point or an exponent.
+    /// Returns the shortest decimal that Swift and SQLite read back as this value, with a decimal point or an exponent.
     ///
     /// SQLite does not read all decimals below 1e-280 exactly.
     package static func decimal(_ value: Double) -> String {
         let shortest = value.description
-        // Whole numbers of up to 15 digits are read exactly.
+        // SQLite reads whole numbers of up to 15 digits exactly.
         if !value.isFinite || value == value.rounded() && abs(value) < 1e15 || isTiny(value) || isNear(shortest, value) {
             return shortest
         }
@@ -27,14 +27,14 @@ package enum FloatLiteral {
 
     private static func isTiny(_ value: Double) -> Bool { value != 0 && abs(value) < 1e-280 }
 
-    /// Returns whether a decimal is nearer to a float than to the middle between that float and the next one, by more than
+    /// Returns whether a decimal is nearer to a value than to the midpoint between that value and the next one, by more than
     /// SQLite's rounding error.
     private static func isNear(_ decimal: String, _ value: Double) -> Bool {
         let exact = significantDigits(of: printed(value, digits: 18)), error = abs(exact - significantDigits(of: decimal))
         return Double(error) / Double(exact) < 0.45 * (value.ulp / abs(value))
     }
 
-    /// Returns the first 18 digits of a decimal, starting with its first nonzero digit. They fit an integer.
+    /// Returns the first 18 digits of a decimal, starting with its first nonzero digit. They fit into an `Int64`.
     private static func significantDigits(of decimal: String) -> Int64 {
         var number: Int64 = 0, count = 0
         for byte in decimal.utf8 {
@@ -54,7 +54,8 @@ package enum FloatLiteral {
         }
     }
 
-    /// Returns the float as a whole number divided by powers of two: near the smallest floats SQLite reads no decimal exactly.
+    /// Returns the value as a whole number divided by powers of two, because SQLite reads no decimal near the smallest values
+    /// exactly.
     private static func quotient(_ value: Double) -> String {
         var number = value, exponent = 52 - Int(value.exponent), divisions = ""
         while exponent > 0 {

@@ -1,8 +1,8 @@
-/// A PRAGMA in a statement and its properties.
+/// A PRAGMA in a statement, and how scripts may use it.
 package struct Pragma: Equatable, Sendable {
-    /// The name in lower case, without the schema.
+    /// The name in lower case, without a schema name.
     package let name: String
-    /// Whether a value or an argument follows.
+    /// Whether the statement passes a value or an argument.
     package let hasValue: Bool
 
     package struct Facts: OptionSet, Sendable {
@@ -10,15 +10,15 @@ package struct Pragma: Equatable, Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Allowed for scripts without file access: the setting does not outlast the script, reveals no files, and keeps the
-        /// database safe.
+        /// Allowed even for scripts without file access: the setting does not outlast the script, reveal files or endanger the
+        /// database.
         package static let harmless = Facts(rawValue: 1)
-        /// Forbidden for all scripts: the setting would break GRDB or this library, outlast the limits of the script, apply to
-        /// the whole process, or let a truncated file crash it.
+        /// Never allowed to set: the setting would break GRDB or this library, outlast the script's limits, affect the whole
+        /// process, or allow a truncated file to crash it.
         package static let forbidden = Facts(rawValue: 2)
-        /// Only reads if it has no value.
+        /// Only reads if no value is passed.
         package static let telling = Facts(rawValue: 4)
-        /// Only reads even if it has a value: the value selects the data to read.
+        /// Only reads even if a value is passed, because the value selects what to read.
         package static let tellingOfValue = Facts(rawValue: 8)
     }
 

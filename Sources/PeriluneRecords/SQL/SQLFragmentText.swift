@@ -1,30 +1,30 @@
-/// SQL text to be inserted into other SQL, with its placeholders. Creating it checks that the text cannot affect the SQL around
-/// it.
+/// SQL text with placeholders that will be inserted into a larger statement. The initializer checks that the text cannot change
+/// the meaning of the SQL around it.
 package struct SQLFragmentText: Sendable {
     package enum Piece: Equatable, Sendable {
-        /// Text without comments, because an open comment would include the text that follows.
+        /// Text without comments: an unterminated comment would swallow the SQL that follows.
         case text([UInt8])
-        /// `?`, or `?NNN`, numbered from 0.
+        /// `?` or `?NNN`, as an index that starts at 0.
         case positional(Int)
-        /// `:name`, `@name` or `$name`, without the sign.
+        /// `:name`, `@name` or `$name`, without the prefix.
         case named(String)
         /// A comma outside of parentheses.
         case comma
     }
 
     package let pieces: [Piece]
-    /// The positions of the placeholders in the text, in order.
+    /// The ranges of the placeholders in the text, in order.
     package let placeholders: [Range<Int>]
-    /// The depth of the nested parentheses.
+    /// The maximum depth of nested parentheses.
     package let depth: Int
 
-    /// The reason why a text cannot be part of other SQL, as the end of a sentence that begins with "the SQL contains".
+    /// The reason why a text cannot be part of a larger statement. The text completes the sentence "the SQL contains ...".
     package struct Flaw: Error, Equatable {
         package let text: String
     }
 
     /// - Parameter sql: Valid UTF-8 without NUL bytes.
-    /// - Throws: ``Flaw`` for several statements, and for text that ends inside of a token or parenthesis.
+    /// - Throws: ``Flaw`` for more than one statement, and for text that ends inside a token or parentheses.
     package init(_ sql: [UInt8]) throws(Flaw) {
         var reader = Reader()
         var flaw: Flaw?
@@ -102,7 +102,7 @@ private struct Reader {
         addPositional(number)
     }
 
-    /// The highest parameter number, which is SQLite's default.
+    /// The highest parameter number that SQLite allows by default.
     private static let highestNumber = 32_766
 
     private mutating func addPositional(_ number: Int) {

@@ -1,13 +1,13 @@
-/// The names in SQL text: words, which may be keywords, and names in quotes.
+/// The names in SQL text: words, which may be keywords, and quoted names.
 package struct SQLNames {
-    /// All names, folded as SQLite compares them.
+    /// All names, folded to the case-insensitive form that SQLite compares.
     package private(set) var all: Set<String> = []
-    /// Names in double quotes, with their original case.
+    /// The names in double quotes, with their original case.
     package private(set) var inDoubleQuotes: Set<String> = []
-    /// Names without quotes, or in other quotes; folded.
+    /// The names without quotes, or in other quotes, case-folded.
     package private(set) var inOtherForm: Set<String> = []
 
-    /// - Parameter sql: Only its first 100,000 bytes are read.
+    /// - Parameter sql: The SQL text, of which only the first 100,000 bytes are read.
     package init(in sql: String) {
         Array(sql.utf8.prefix(100_000)).withUnsafeBufferPointer { text in
             let scanner = SQLScanner(text)
@@ -25,6 +25,6 @@ package struct SQLNames {
 
     package func contains(_ name: String) -> Bool { all.contains(name.foldedName) }
 
-    /// Returns whether a name is in double quotes, which some SQL uses by mistake for text.
+    /// Returns whether a name appears in double quotes, which some SQL uses by mistake for strings.
     package func containsInDoubleQuotes(_ name: String) -> Bool { inDoubleQuotes.contains(name) }
 }

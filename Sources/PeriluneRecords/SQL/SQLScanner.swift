@@ -1,23 +1,21 @@
 internal import Foundation
 
-/// A scanner that divides SQL text into SQLite's tokens. All code that reads SQL text uses it.
+/// A scanner that splits SQL text into SQLite's tokens. All code that parses SQL text uses it.
 ///
-/// Every text has tokens, which follow each other without gaps. The scanner reads each byte a few times at most. As in SQLite, a
-/// text ends at its first NUL byte.
+/// Any text can be scanned: its tokens follow each other without gaps. The scanner reads each byte only a few times. As in SQLite, the text
+/// ends at the first NUL byte.
 ///
-/// There is one difference, in text that SQLite rejects: `/*` at the very end starts a comment here, as it does elsewhere.
-///
+/// The only difference from SQLite concerns text that SQLite rejects: `/*` at the very end of the text is a comment here.
 /// - SeeAlso: `sqlite3GetToken` in SQLite's `tokenize.c`. Tests compare the two.
 package struct SQLScanner: Sequence, IteratorProtocol {
-    /// The text, which is not copied and must outlive the scanner. Each statement of a batch is scanned from its start to the
-    /// end of the whole text.
+    /// The text, which is not copied and must outlive the scanner.
     let text: UnsafeBufferPointer<UInt8>
-    /// The start of the next token.
+    /// The position at which the next token starts.
     package private(set) var position = 0
 
     package init(_ text: UnsafeBufferPointer<UInt8>) { self.text = text }
 
-    /// - Parameter text: A text that ends with a NUL byte.
+    /// - Parameter text: A text that is terminated by NUL.
     package init(cString text: UnsafePointer<CChar>) {
         let bytes = UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self)
         self.init(UnsafeBufferPointer(start: bytes, count: strlen(text)))
@@ -30,7 +28,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
         return SQLToken(kind: kind, range: start..<position, isClosed: isClosed)
     }
 
-    /// Returns the next token that is neither blank nor a comment.
+    /// Returns the next token that is neither whitespace nor a comment.
     package mutating func nextSolid() -> SQLToken? {
         while let token = next() {
             if token.isSolid { return token }
@@ -38,7 +36,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
         return nil
     }
 
-    /// Returns the byte at a distance from the position; NUL after the end.
+    /// Returns the byte at a distance from the current position, or NUL after the end of the text.
     private func byte(_ distance: Int) -> UInt8 {
         position + distance < text.count ? text[position + distance] : 0
     }
@@ -93,7 +91,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
         return false
     }
 
-    /// Reads a quoted token. A doubled quote is a literal quote.
+    /// Scans a quoted token, in which a doubled quote is a literal quote. Returns whether the closing quote exists.
     private mutating func takeQuoted(until quote: UInt8) -> Bool {
         position += 1
         while byte(0) != 0 {
@@ -123,7 +121,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
 
     // MARK: - Undelimited tokens
 
-    /// Reads a number. Letters directly after the number belong to the token and make it invalid.
+    /// Scans a number. Letters immediately after it belong to the same, invalid token.
     private mutating func takeNumber(_ first: UInt8) {
         if first == UInt8(ascii: "0"), byte(1) | 0x20 == UInt8(ascii: "x"), byte(2).isHexadecimal {
             position += 2
@@ -143,7 +141,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
         skip(while: \.isNameByte)
     }
 
-    /// Reads `:name`, `@name`, `$name` or `#name`, including Tcl's extensions with `::` and parentheses.
+    /// Scans `:name`, `@name`, `$name` or `#name`, including Tcl's syntax with `::` and parentheses.
     private mutating func takeNamed() -> SQLToken.Kind {
         position += 1
         var count = 0
@@ -188,10 +186,10 @@ package struct SQLScanner: Sequence, IteratorProtocol {
 /// A token of SQL text.
 package struct SQLToken: Equatable, Sendable {
     package enum Kind: String, Sendable {
-        /// Spaces, line ends, or a byte order mark.
+        /// Whitespace, or a byte order mark.
         case blank
         case comment
-        /// A keyword, or a name without quotes.
+        /// A keyword, or an unquoted name.
         case word
         /// A name in `""`, ` `` ` or `[]`.
         case name
@@ -204,14 +202,14 @@ package struct SQLToken: Equatable, Sendable {
         case parameter
         /// An operator, a parenthesis, a comma, a semicolon or a dot.
         case sign
-        /// Bytes that SQL does not allow.
+        /// Bytes that are not valid in SQL.
         case flaw
     }
 
     package let kind: Kind
-    /// The range in the text.
+    /// The range of the token in the text.
     package let range: Range<Int>
-    /// Whether the quotes or the comment are closed.
+    /// Whether the closing quote or the end of the comment exists.
     package let isClosed: Bool
 
     package var isSolid: Bool { kind != .blank && kind != .comment }
@@ -223,7 +221,7 @@ extension SQLScanner {
         return text[token.range.lowerBound] == UInt8(ascii: sign)
     }
 
-    /// Returns whether a token is one of these keywords, in any case.
+    /// Returns whether a token is one of the given keywords, ignoring case.
     ///
     /// - Parameter words: The keywords in lower case.
     func isWord(_ token: SQLToken?, _ words: String...) -> Bool {
@@ -231,7 +229,8 @@ extension SQLScanner {
         return words.contains { isSpelled(token.range, $0) }
     }
 
-    /// Returns whether a token is one of these names, with or without quotes. Allocates nothing.
+    /// Returns whether a token is one of the given names, with or without quotes, ignoring case. Does not allocate memory for the
+    /// comparison.
     ///
     /// - Parameter names: The names in lower case, without quotes.
     func isName(_ token: SQLToken?, in names: [String]) -> Bool {
@@ -244,7 +243,7 @@ extension SQLScanner {
         return isSpelled(range.prefix(prefix.utf8.count), prefix)
     }
 
-    /// Returns the range of a name without its quotes.
+    /// Returns the range of a name token without its quotes.
     private func nameRange(_ token: SQLToken?) -> Range<Int>? {
         guard let token else { return nil }
         switch token.kind {
@@ -254,7 +253,7 @@ extension SQLScanner {
         }
     }
 
-    /// Returns a token as a name without its quotes; `nil` for tokens that SQL does not accept as names.
+    /// Returns a token as a name without quotes; `nil` for a token that cannot be a name in SQL.
     package func name(_ token: SQLToken) -> String? {
         switch token.kind {
         case .word: String(decoding: text[token.range], as: UTF8.self)
@@ -284,7 +283,7 @@ extension SQLScanner {
 extension UInt8 {
     fileprivate var isDigit: Bool { self &- 0x30 < 10 }
     fileprivate var isHexadecimal: Bool { isDigit || (self | 0x20) &- 0x61 < 6 }
-    /// Whether a name without quotes may contain the byte. Digits and `$` cannot be the first byte.
+    /// Whether an unquoted name may contain the byte. Digits and `$` cannot be its first byte.
     fileprivate var isNameByte: Bool {
         isDigit || (self | 0x20) &- 0x61 < 26 || self == UInt8(ascii: "_") || self == UInt8(ascii: "$") || self >= 0x80
     }

@@ -1,10 +1,11 @@
-/// The classification of a statement before SQLite compiles it: some PRAGMAs take effect during compilation.
+/// The classification of a statement before SQLite compiles it, because some PRAGMAs take effect during compilation.
 ///
-/// Only words at fixed places count, so the contents of strings, names and comments have no influence.
+/// The kind depends only on keywords and names at fixed positions, so the contents of strings, other names and comments cannot
+/// change it.
 package struct SQLScreening: Equatable, Sendable {
     package enum Kind: Sendable {
         case other
-        /// SELECT, VALUES or EXPLAIN. SQLite makes the final decision on whether the statement only reads.
+        /// SELECT, VALUES or EXPLAIN. SQLite itself decides whether the statement only reads.
         case read
         /// INSERT or REPLACE.
         case insert
@@ -12,37 +13,37 @@ package struct SQLScreening: Equatable, Sendable {
         case change
         /// BEGIN, COMMIT, END, ROLLBACK, SAVEPOINT or RELEASE.
         case control
-        /// ATTACH, DETACH, VACUUM INTO, or a PRAGMA that is not known to affect only the database.
+        /// ATTACH, DETACH, VACUUM INTO, or a PRAGMA that may have effects outside of the database.
         case files
         /// A PRAGMA that no script may set.
         case forbidden
-        /// PRAGMA temp_store, which could place temporary tables in memory, outside of all limits.
+        /// PRAGMA temp_store, which could move temporary tables into memory that no limit covers.
         case memory
-        /// PRAGMA case_sensitive_like, which installs SQLite's own LIKE, and no limit can interrupt that.
+        /// PRAGMA case_sensitive_like, which replaces LIKE with SQLite's own function, which no limit can interrupt.
         case functions
         /// PRAGMA foreign_keys = OFF, which SQLite ignores in a transaction.
         case unenforced
-        /// Nothing but blanks, comments and semicolons.
+        /// Only whitespace, comments and semicolons.
         case empty
     }
 
     package var kind = Kind.empty
-    /// The first word in upper case, and the name of a PRAGMA, for messages.
+    /// The first word in upper case, and the name of a PRAGMA, for error messages.
     package var words = ""
     /// The PRAGMA; `nil` for other statements.
     package var pragma: Pragma?
-    /// Whether the statement is a CREATE TEMP: the readers of a pool would not see the result.
+    /// Whether the statement is CREATE TEMP, whose result the reader connections of a pool would not see.
     package var isTemporary = false
-    /// Whether the statement's result depends on the connection.
+    /// Whether the statement may depend on the state of the connection, such as its temporary tables or last inserted rowid.
     package var dependsOnConnection = false
-    /// Whether the statement uses `last_insert_rowid()`.
+    /// Whether the statement contains the name `last_insert_rowid`.
     package var readsRowID = false
-    /// Whether the statement reads `pragma_database_list`, which reveals paths like the PRAGMA.
+    /// Whether the statement reads `pragma_database_list`, which reveals file paths like PRAGMA database_list.
     package var tellsFiles = false
-    /// Whether the statement opens a file: ATTACH of anything but `':memory:'`, or VACUUM INTO.
+    /// Whether the statement opens a file: ATTACH of anything except `':memory:'`, or VACUUM INTO.
     package var opensFile = false
 
-    /// Examines the first statement of a text and ignores the rest.
+    /// Classifies the first statement of a text, ignoring any others.
     package init(_ sql: UnsafeBufferPointer<UInt8>) {
         var scanner = SQLScanner(sql)
         guard let first = scanner.firstOfStatement() else { return }
@@ -84,7 +85,7 @@ package struct SQLScreening: Equatable, Sendable {
         return Self.verbs[word] ?? .other
     }
 
-    /// Returns the kind of an EXPLAIN: the explained statement does not run, but it is compiled.
+    /// Returns the kind of an EXPLAIN. The explained statement does not run, but compiling it may already have an effect.
     private mutating func explained(_ scanner: inout SQLScanner) -> Kind {
         var word = scanner.nextInStatement()
         if scanner.isWord(word, "query") {
@@ -124,7 +125,7 @@ extension SQLScreening {
             sign = scanner.nextInStatement()
         }
         if let name { words = "PRAGMA " + scanner.word(name) }
-        // Any operator counts, because `=` can also be written `==`.
+        // Accepts any operator, because `=` can also be written as `==`.
         let isAssigned = sign?.kind == .sign
         let pragma = Pragma(name: name.map { scanner.word($0).foldedName } ?? "", hasValue: isAssigned)
         self.pragma = pragma
@@ -135,7 +136,7 @@ extension SQLScreening {
         return pragma.facts.contains(.harmless) ? .other : .files
     }
 
-    /// Returns whether the value of a PRAGMA is false. Quotes or another sign may precede the value.
+    /// Returns whether the value of a PRAGMA is false. It may be quoted, or follow several operators.
     private static func isOff(_ scanner: inout SQLScanner) -> Bool {
         var value = scanner.nextInStatement()
         while value?.kind == .sign { value = scanner.nextInStatement() }
@@ -159,8 +160,8 @@ extension SQLScreening {
         return !isMemory || !scanner.isWord(scanner.nextInStatement(), "as")
     }
 
-    /// Returns the kind of the statement after the common tables. It starts with the first word after a closing parenthesis
-    /// that is not the AS of a common table.
+    /// Returns the kind of the statement after WITH. The statement starts at the first word after a closing parenthesis that is
+    /// not the AS of a common table expression.
     private static func kindAfterCommonTables(_ scanner: inout SQLScanner) -> Kind {
         var depth = 0, isAfterParentheses = false
         while let token = scanner.nextInStatement() {
@@ -178,11 +179,11 @@ extension SQLScreening {
 // MARK: - Bookkeeping
 
 extension SQLScreening {
-    /// Returns whether a statement begins or ends a transaction, sets or queries an option, or reads the schema: work that
-    /// programs do only to support other statements. GRDB creates and drops the table `grdb_issue_102` to give a new pool its
+    /// Returns whether a statement is housekeeping rather than work for the program: it begins or ends a transaction, sets or
+    /// queries an option, or reads the schema. GRDB creates and drops the table `grdb_issue_102` to make a new pool create its
     /// `-wal` file.
     ///
-    /// - Parameter sql: Ends with a NUL byte.
+    /// - Parameter sql: A text that is terminated by NUL.
     package static func isBookkeeping(_ sql: UnsafePointer<CChar>) -> Bool {
         var scanner = SQLScanner(cString: sql)
         guard let first = scanner.firstOfStatement() else { return true }
@@ -200,20 +201,20 @@ extension SQLScreening {
 // MARK: - Texts with several statements
 
 extension SQLScreening {
-    /// Returns whether a text consists of blanks, comments and semicolons.
+    /// Returns whether a text contains only whitespace, comments and semicolons.
     package static func isBlank(_ sql: UnsafeBufferPointer<UInt8>) -> Bool {
         var scanner = SQLScanner(sql)
         return scanner.firstOfStatement() == nil
     }
 
-    /// Returns the number of bytes of blanks and comments at the start of a text.
+    /// Returns the number of bytes of whitespace and comments at the start of a text.
     package static func blankLength(_ sql: UnsafeBufferPointer<UInt8>) -> Int {
         var scanner = SQLScanner(sql)
         return scanner.nextSolid()?.range.lowerBound ?? sql.count
     }
 
-    /// Returns whether a text has statements that insert, update or delete, and no statement that cannot be in a transaction
-    /// with them.
+    /// Returns whether a text contains statements that insert, update or delete, and none that cannot run in the same
+    /// transaction.
     package static func changesRows(_ sql: UnsafeBufferPointer<UInt8>) -> Bool {
         var scanner = SQLScanner(sql), hasChange = false
         while let first = scanner.firstOfStatement() {
@@ -234,7 +235,7 @@ extension SQLScreening {
 extension SQLScanner {
     func word(_ token: SQLToken) -> String { name(token) ?? String(decoding: text[token.range], as: UTF8.self) }
 
-    /// Returns the first token of the statement, after any semicolons.
+    /// Returns the first token of the next statement, skipping semicolons.
     mutating func firstOfStatement() -> SQLToken? {
         while let token = nextSolid() {
             if !isSign(token, ";") { return token }
@@ -242,7 +243,8 @@ extension SQLScanner {
         return nil
     }
 
-    /// Returns the next token before the semicolon. Inside a trigger, semicolons do not end the statement.
+    /// Returns the next token of the statement, or `nil` at a semicolon. It does not recognize triggers, whose statements end
+    /// with semicolons.
     mutating func nextInStatement() -> SQLToken? {
         var ahead = self
         guard let token = ahead.nextSolid(), !isSign(token, ";") else { return nil }
@@ -263,7 +265,8 @@ extension SQLScanner {
         return isWord(token, "trigger")
     }
 
-    /// Skips the rest of a statement with its semicolon. The statements of a trigger belong to it, as in `sqlite3_complete`.
+    /// Skips the rest of a statement, including its semicolon. The statements of a trigger are part of it, as in
+    /// `sqlite3_complete`.
     mutating func skipStatement(after first: SQLToken) {
         var isTrigger = beginsTrigger(first)
         var isAfterSemicolon = false

@@ -2,7 +2,7 @@
 package enum SavepointCommand: Equatable, Sendable {
     case begin(String), release(String), rollBack(to: String)
 
-    /// Reads the text of a statement that SQLite has compiled.
+    /// Parses a statement that SQLite has already compiled.
     ///
     /// - Returns: `nil` for statements that do not affect savepoints.
     package init?(_ sql: UnsafeBufferPointer<UInt8>) {
@@ -10,7 +10,7 @@ package enum SavepointCommand: Equatable, Sendable {
         guard let verb = scanner.firstOfStatement() else { return nil }
         var last: SQLToken?
         while let token = scanner.nextInStatement() {
-            // ROLLBACK TRANSACTION TO SAVEPOINT has the name at the end.
+            // The name is the last token, even in ROLLBACK TRANSACTION TO SAVEPOINT.
             hasTo = hasTo || scanner.isWord(last, "to")
             last = token
         }

@@ -3,12 +3,12 @@ internal import Synchronization
 
 /// The tables of a database in one generation of its schema, read on first use.
 ///
-/// When the schema may have changed, a new object replaces it. An unchanged table is the same object in both, so requests built on it,
-/// and their compiled forms, remain valid.
+/// When the schema may have changed, a new instance replaces it. The new instance reuses the objects of unchanged tables, so requests built
+/// on these tables, and their compiled forms, remain valid.
 package final class DatabaseSchema: Sendable {
-    /// A number that grows whenever the schema may have changed.
+    /// A number that increases whenever the schema may have changed.
     package let generation: Int64
-    /// The tables by folded name. Those of an earlier generation are read again before use.
+    /// The tables by case-folded name. Tables from an earlier generation are read again before they are used.
     private let tables: Mutex<[String: Entry]>
 
     private struct Entry {
@@ -23,7 +23,7 @@ package final class DatabaseSchema: Sendable {
         tables = Mutex(known.mapValues { Entry(table: $0.table, isCurrent: false) })
     }
 
-    /// Returns the table or view with a name, in any case, or `nil`.
+    /// Returns the table or view with the given name, ignoring case, or `nil`.
     package func findTable(_ name: String, in db: Database) throws -> TableSchema? {
         if let table = knownTable(name) { return table }
         let table = try TableSchema.read(name, in: db)
@@ -39,18 +39,18 @@ package final class DatabaseSchema: Sendable {
         }
     }
 
-    /// Returns the table with a name, in any case.
+    /// Returns the table or view with the given name, ignoring case.
     ///
-    /// - Throws: ``RequestError`` of kind `unknown_table`, with the nearest name.
+    /// - Throws: ``RequestError`` of kind `unknown_table`, which suggests the nearest name.
     package func table(_ name: String, in db: Database) throws -> TableSchema {
         if let table = try findTable(name, in: db) { return table }
         if let error = try qualifiedNameError(name, in: db) { throw error }
-        // Suggestions exclude the library's own tables.
+        // Suggestions leave out the library's internal tables.
         throw RequestError.unknown("table", name, among: try TableSchema.names(in: db).filter { !OwnTables.contain($0) })
     }
 
-    /// Returns the error for `schema.table` with the name to write instead. Names are resolved as SQLite resolves names without a
-    /// schema.
+    /// Returns the error for a name of the form `schema.table`, which states the name to use instead. A name without a schema is resolved
+    /// in SQLite's order.
     private func qualifiedNameError(_ name: String, in db: Database) throws -> RequestError? {
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
         guard parts.count == 2,
@@ -71,7 +71,7 @@ package final class DatabaseSchema: Sendable {
             fields: ["name": name])
     }
 
-    /// Returns the table with a name if it has been read in this generation.
+    /// Returns the table with the given name if it has been read in this generation.
     package func knownTable(_ name: String) -> TableSchema? {
         tables.withLock { tables in
             guard let entry = tables[name.foldedName], entry.isCurrent else { return nil }

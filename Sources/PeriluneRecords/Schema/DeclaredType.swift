@@ -1,38 +1,37 @@
-/// The meaning of a column's declared type. It is decided only here; all other code asks this type or receives the answer with the
-/// schema.
+/// The interpretation of a column's declared type, which all other code obtains from here.
 ///
-/// The *name* of a type is the text before its parenthesis, without surrounding blanks and in any case: for `Boolean ( 1 )` it is
-/// `BOOLEAN`. Constraints such as `NOT NULL` are not part of a type. Names are compared as a whole: `BOOLEAN UNSIGNED` and
-/// `BOOLEANS` are different names.
+/// The *name* of a type is the text before its parenthesis, without surrounding whitespace and ignoring case: the name of `Boolean ( 1 )`
+/// is `BOOLEAN`. Constraints such as `NOT NULL` are not part of the type. Names must match completely: `BOOLEAN UNSIGNED` and `BOOLEANS`
+/// are different names.
 package struct DeclaredType: Sendable, Equatable {
-    /// The values in fields of records and rows, if they differ from SQLite's stored values; otherwise `nil`.
+    /// The type of values in fields of records and rows, if it differs from SQLite's stored type.
     package enum Content: String, Sendable {
         /// `BOOLEAN` and `BOOL`: booleans, stored as integers.
         case boolean
-        /// `DATE`: dates, stored as days.
+        /// `DATE`: dates, stored without a time of day.
         case day
-        /// `DATETIME` and `TIMESTAMP`: dates, stored in full.
+        /// `DATETIME` and `TIMESTAMP`: dates, stored with a time of day.
         case date
-        /// Types with BLOB affinity that are not empty, such as `BLOB` and `LONGBLOB`, but not `ANY`: strings are bytes.
+        /// Types with BLOB affinity whose name contains `BLOB`, such as `LONGBLOB`: strings are stored as bytes.
         case blob
     }
 
-    /// The conversion that SQLite applies to values before it stores them or compares them with the column.
+    /// The conversion that SQLite applies to values when it stores them or compares them with the column.
     ///
     /// - SeeAlso: SQLite, "Datatypes In SQLite", 3.1.
     package enum Affinity: String, Sendable {
         case integer, text, blob, real, numeric
 
-        /// Whether texts that look like numbers become numbers.
+        /// Whether texts that look like numbers are converted to numbers.
         package var isNumeric: Bool { self == .integer || self == .real || self == .numeric }
     }
 
-    /// The text of the declaration; empty without one.
+    /// The declared type as written; empty for a column without a type.
     package let text: String
     package let content: Content?
     package let affinity: Affinity
 
-    /// - Parameter isStrict: Whether the table is STRICT, where `ANY` converts nothing.
+    /// - Parameter isStrict: Whether the table is STRICT, in which case `ANY` does not convert values.
     package init(_ text: String, isStrict: Bool = false) {
         let folded = text.foldedName
         self.text = text
@@ -45,19 +44,19 @@ package struct DeclaredType: Sendable, Equatable {
         }
     }
 
-    /// The type of values without a declaration.
+    /// The type of values without a declared type.
     static let none = DeclaredType("")
-    /// The type of row ids.
+    /// The type of rowids.
     static let rowID = DeclaredType("INTEGER")
     /// The type of conditions.
     static let condition = DeclaredType("BOOLEAN")
 
-    /// Whether a PRIMARY KEY of this type can be the row id.
+    /// Whether a PRIMARY KEY of this type can be an alias of the rowid.
     var isIntegerKey: Bool { text.foldedName == "integer" }
 
     private static func affinity(of folded: String) -> Affinity {
         func has(_ words: String...) -> Bool { words.contains { folded.contains($0) } }
-        // The order matters: `CHARINT` is an integer type.
+        // The order of these checks matters: `CHARINT` has integer affinity.
         if has("int") { return .integer }
         if has("char", "clob", "text") { return .text }
         if folded.isEmpty || has("blob") { return .blob }

@@ -1,5 +1,5 @@
-/// The names that a record class gives to columns, as text: for each renamed or lazy column, the name in the database, the name of
-/// the field, and `lazy` or nothing. Each ends with a NUL, which names do not contain.
+/// The field names that a record class gives to columns, encoded as text. Each renamed or lazy column has three entries, which end with
+/// NUL: the column name, the field name, and `lazy` or nothing. Names cannot contain NUL.
 package struct FieldNames: Hashable, Sendable {
     let text: String
 
@@ -12,14 +12,14 @@ package struct FieldNames: Hashable, Sendable {
 }
 
 extension TableSchema {
-    /// Returns the table as a class with these names sees it: requests use field names, their SQL uses column names. The same names
-    /// give the same object.
+    /// Returns the table with the field names of a record class: requests use field names, and their SQL uses column names. The same names
+    /// return the same object.
     package func named(by names: FieldNames?) -> TableSchema {
         guard let names else { return self }
         return views.withLock { views in
             if let known = views[names] { return known }
             let view = makeView(names)
-            // A class has one set of names per table, so more sets than this belong to classes that are made repeatedly.
+            // A class uses one set of names per table, so this many sets indicate classes that are created repeatedly.
             if views.count >= 64 { views.removeAll() }
             views[names] = view
             return view
@@ -43,13 +43,13 @@ extension TableSchema {
             hasUnlistedKeys: hasUnlistedKeys, foreignKeys: foreignKeys, indexes: indexes, fieldNames: names)
     }
 
-    /// Returns the position of the column with this name in the database, in any case.
+    /// Returns the position of the column with the given name in the database, ignoring case.
     package func column(inDatabase name: String) -> Int? {
         guard fieldNames != nil else { return column(named: name) }
         let folded = name.foldedName
         return columns.firstIndex { $0.sqlName.foldedName == folded } ?? (rowIDNames.contains(folded) ? column(named: name) : nil)
     }
 
-    /// The columns that `*` returns.
+    /// The columns that `SELECT *` returns.
     var storedColumns: [Int] { columns.indices.filter { !columns[$0].isHidden } }
 }

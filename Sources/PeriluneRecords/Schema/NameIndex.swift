@@ -1,10 +1,10 @@
-/// An index of names that compares them as SQLite does: by bytes, ignoring the case of ASCII letters. Lookups allocate nothing.
+/// A hash table of names, which compares them as SQLite does: by bytes, ignoring the case of ASCII letters. Lookups do not allocate.
 struct NameIndex: Sendable {
     private var names: [[UInt8]] = []
-    /// The position of a name plus one, at its hash or after it; 0 is free. The size is a power of two.
+    /// For each slot, the position of a name plus one, or 0 if the slot is free. Collisions use the next slots. The size is a power of two.
     private var slots: [Int32]
 
-    /// If names are equal, the first is found.
+    /// Creates an index of names. Among equal names, lookups find the first.
     init(_ list: some Collection<String>) {
         var size = 8
         while size < list.count * 2 { size *= 2 }
@@ -56,14 +56,14 @@ struct NameIndex: Sendable {
 }
 
 extension UInt8 {
-    /// The byte with ASCII letters in lower case, as SQLite compares names.
+    /// The byte with ASCII letters converted to lower case, as SQLite compares names.
     @inline(__always) var foldedByte: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }
 
 extension String {
-    /// A text that is equal for names that SQLite considers equal, and only for those. ASCII letters become lower case. Beyond them
-    /// each byte becomes a character, because Swift considers `é` and `e` with a combining accent equal. Use it for comparing, not
-    /// for display, and do not fold it again.
+    /// A text that is equal for two names if and only if SQLite considers the names equal. ASCII letters become lower case. Each other byte
+    /// becomes a separate character, because Swift considers `é` and `e` with a combining accent equal. Use it for comparison only, never
+    /// for display, and do not fold it twice.
     package var foldedName: String {
         guard utf8.contains(where: { $0 > 0x7f }) else { return String(decoding: utf8.map(\.foldedByte), as: UTF8.self) }
         return String(String.UnicodeScalarView(utf8.map { Unicode.Scalar($0.foldedByte) }))

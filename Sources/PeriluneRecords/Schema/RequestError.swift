@@ -1,9 +1,9 @@
-/// A mistake in a request, reported when the request is built or compiled, in words for the author of a script.
+/// An error in a request, found when it is built or compiled. Its message addresses the author of the script.
 package struct RequestError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kind, by which programs decide: `argument`, `unknown_column`, `unknown_table`, `ambiguous`, ...
+    /// The kind of error, for programs: `argument`, `unknown_column`, `unknown_table`, `ambiguous`, ...
     package let kind: String
     package let message: String
-    /// The names in the message, for programs: `name`, `suggestion`, `table`, ...
+    /// The names that the message mentions, for programs: `name`, `suggestion`, `table`, ...
     package var fields: [String: String]
 
     package init(_ kind: String, _ message: String, fields: [String: String] = [:]) {
@@ -18,7 +18,7 @@ package struct RequestError: Error, Sendable, Equatable, CustomStringConvertible
 extension RequestError {
     static func argument(_ message: String) -> RequestError { RequestError("argument", message) }
 
-    /// Returns the error for an unknown name, with the nearest existing one.
+    /// Returns the error for an unknown name, which suggests the nearest existing one.
     package static func unknown(
         _ what: String, _ name: String, in place: String? = nil, among names: [String]
     ) -> RequestError {

@@ -1,13 +1,13 @@
 package import GRDB
 
-/// The SQL of a schema.
+/// The SQL statements that create a schema.
 package enum SchemaStatements {
-    /// The statements that recreate the schema of the main database: tables, then indexes, views and triggers, each in the order of their
-    /// creation. Objects that SQLite and virtual tables create themselves are left out.
+    /// Returns the statements that recreate the schema of the main database: tables, then indexes, views and triggers, each in order of
+    /// creation. Objects that SQLite and virtual tables create by themselves are left out.
     ///
     /// - Parameters:
-    ///   - table: Limits the result to the statements of this table or view; the case is ignored.
-    ///   - leavesOutOwn: Whether to omit Perilune's internal tables, which migrations do not create.
+    ///   - table: The table or view to which the result is limited, ignoring case; `nil` for all.
+    ///   - leavesOutOwn: Whether to leave out Perilune's internal tables, which migrations do not create.
     package static func read(in db: Database, of table: String? = nil, leavesOutOwn: Bool = false) throws -> [String] {
         let rows = try Row.fetchAll(
             db,
@@ -21,10 +21,10 @@ package enum SchemaStatements {
         return rows.filter { !leavesOutOwn || !OwnTables.own($0["name"], of: $0["tbl_name"]) }.map { $0["sql"] }
     }
 
-    /// Statements as a text, one after the other.
+    /// Returns the statements as one text, with a line for each.
     package static func text(_ statements: [String]) -> String { statements.map { ended($0) + "\n" }.joined() }
 
-    /// Returns a statement with its semicolon, which must not become part of a comment. SQLite keeps the comment at the end of a view.
+    /// Returns a statement with a semicolon that is not part of a comment: SQLite keeps a comment at the end of a view's SQL.
     package static func ended(_ statement: String) -> String {
         let text = Array(statement.utf8)
         let last = text.withUnsafeBufferPointer { bytes in SQLScanner(bytes).reduce(SQLToken?.none) { $1 } }

@@ -1,14 +1,14 @@
 package import GRDB
 
-/// Reading descriptions from SQLite, with table-valued PRAGMA functions: the one reader of the schema.
+/// Reading of table descriptions with SQLite's table-valued PRAGMA functions. All other schema readers use it.
 extension TableDescription {
-    /// The table or view of a name.
+    /// Reads the description of a table or view.
     ///
-    /// - Parameter name: In any case. Resolved in SQLite's order: temporary tables first, then the main database, then attached ones.
-    /// - Returns: `nil` if it does not exist.
+    /// - Parameter name: The name, ignoring case. SQLite's order applies: temporary tables, then the main database, then attached ones.
+    /// - Returns: `nil` if there is no such table.
     /// - Throws: SQLite's error for an unusable view.
     package static func read(_ name: String, in db: Database) throws -> TableDescription? {
-        // The pragma only knows the older names of the schema tables.
+        // The PRAGMA recognizes only the older names of the schema tables.
         let known = ["sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master"][name.foldedName]
         let row = try Row.fetchOne(
             db,
@@ -17,10 +17,10 @@ extension TableDescription {
         return try row.map { try read($0, sql: nil, in: db) }
     }
 
-    /// Returns the tables and views of the main database by name, except tables created by SQLite and virtual tables. An unusable table
-    /// has a ``flaw``.
+    /// Reads the tables and views of the main database, sorted by name, except tables that SQLite and virtual tables create. An unusable
+    /// table has a ``flaw``.
     ///
-    /// - Parameter wanted: Limits the result to the table with this name; the case is ignored.
+    /// - Parameter wanted: The table to which the result is limited, ignoring case; `nil` for all.
     package static func readAll(in db: Database, named wanted: String? = nil) throws -> [TableDescription] {
         try Row.fetchAll(
             db,
@@ -42,7 +42,7 @@ extension TableDescription {
         }
     }
 
-    /// The columns of a table or view of the main database.
+    /// Reads the columns of a table or view of the main database.
     static func columns(of name: String, in db: Database) throws -> [Column] {
         try TableReader(db: db, database: "main", name: name).columns()
     }
@@ -56,7 +56,7 @@ extension TableDescription {
 }
 
 extension TableDescription {
-    /// Returns the names of unusable tables and views, with the reasons for people.
+    /// Returns a message for each unusable table or view.
     package static func flaws(of tables: [TableDescription]) -> [String] {
         tables.compactMap { table in
             table.flaw.map { "the \(table.kind == "view" ? "view" : "virtual table") \(table.name) cannot be used: \($0)" }
@@ -75,7 +75,7 @@ private struct TableReader {
 
     func columns() throws -> [TableDescription.Column] {
         let rows = try rows("pragma_table_xinfo", of: name, order: "cid")
-        // The columns of a broken view are omitted here; compiling a statement raises SQLite's explanation.
+        // The PRAGMA returns no columns for a broken view. Compiling a statement throws SQLite's explanation instead.
         if rows.isEmpty { _ = try db.makeStatement(sql: "SELECT * FROM \(database.quotedName).\(name.quotedName)") }
         return rows.map { row in
             TableDescription.Column(
@@ -87,7 +87,7 @@ private struct TableReader {
 
     func foreignKeys() throws -> [TableDescription.ForeignKey] {
         var keys: [(id: Int, key: TableDescription.ForeignKey)] = []
-        // SQLite lists the last one first.
+        // SQLite lists foreign keys in reverse order of declaration.
         for row in try rows("pragma_foreign_key_list", of: name, order: "id DESC, seq") {
             let id: Int = row["id"]
             if keys.last?.id != id {

@@ -1,4 +1,4 @@
-/// A table or view as described by its database's schema, the basis of all schema readers.
+/// A table or view as described by the schema of its database. All other schema readers are based on it.
 package struct TableDescription: Equatable {
     package struct Column: Equatable {
         package let name: String
@@ -6,9 +6,9 @@ package struct TableDescription: Equatable {
         package let isNotNull: Bool
         /// The default value as SQL.
         package let defaultValue: String?
-        /// The position in the key, from 1; 0 for other columns.
+        /// The position in the primary key, starting at 1; 0 for other columns.
         package let keyPosition: Int
-        /// 1: omitted by `*`; 2: generated and virtual; 3: generated and stored.
+        /// 1: hidden, which `*` leaves out; 2: virtual generated; 3: stored generated; 0: any other column.
         package let hidden: Int
 
         package init(name: String, type: String, isNotNull: Bool, defaultValue: String?, keyPosition: Int, hidden: Int) {
@@ -26,20 +26,20 @@ package struct TableDescription: Equatable {
         package let table: String
         /// The referenced columns; `nil` for the primary key of the other table.
         package var references: [String?]
-        /// In SQLite's spelling: "NO ACTION", "RESTRICT", "SET NULL", "SET DEFAULT" or "CASCADE".
+        /// The action in SQLite's spelling: "NO ACTION", "RESTRICT", "SET NULL", "SET DEFAULT" or "CASCADE".
         package let onUpdate: String
         package let onDelete: String
     }
 
     package struct Index: Equatable {
         package let name: String
-        /// The columns; `nil` for an expression.
+        /// The names of the columns; `nil` for expressions.
         package let columns: [String?]
         /// The collation of each column; empty for an index that does not exist yet.
         package let collations: [String]
         package let isUnique: Bool
         package let isPartial: Bool
-        /// c: CREATE INDEX, u: UNIQUE, pk: PRIMARY KEY.
+        /// The origin of the index: "c" for CREATE INDEX, "u" for UNIQUE, "pk" for PRIMARY KEY.
         package let origin: String
 
         package init(name: String, columns: [String?], collations: [String] = [], isUnique: Bool, isPartial: Bool, origin: String)
@@ -56,17 +56,17 @@ package struct TableDescription: Equatable {
     /// `main`, `temp` or the name of an attached database.
     package let database: String
     package let name: String
-    /// table, view, virtual or shadow.
+    /// "table", "view", "virtual" or "shadow".
     package let kind: String
     package let isWithoutRowID: Bool
     package let isStrict: Bool
-    /// The statement that creates it; empty for objects outside of the main database, and for a table that was read by its name.
+    /// The CREATE statement; empty outside of the main database, and for a table that was read by name.
     package let sql: String
     package var columns: [Column]
     package var foreignKeys: [ForeignKey]
     package var indexes: [Index]
-    /// The reason why SQLite cannot use it, in which case only its statement is known: a view of a missing table, or a virtual table
-    /// without its module.
+    /// The reason why SQLite cannot use the table, such as a view of a missing table, or a virtual table whose module is missing. Only its
+    /// SQL is then known.
     package var flaw: String?
 
     package init(
@@ -87,7 +87,8 @@ package struct TableDescription: Equatable {
     /// The columns of the primary key, in key order.
     package var key: [String] { columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name) }
 
-    /// Whether the primary key is the row id: an INTEGER PRIMARY KEY, which has no index, except in its DESC form.
+    /// Whether the primary key is an alias of the rowid. This applies to INTEGER PRIMARY KEY, which then has no index, but not to its DESC
+    /// form.
     package var keyIsRowID: Bool {
         guard kind == "table", !isWithoutRowID, key.count == 1, let column = columns.first(where: { $0.keyPosition > 0 }) else {
             return false

@@ -1,13 +1,13 @@
 package import GRDB
 internal import GRDBSQLite
 
-/// Reading the schema of a table from its description.
+/// Creation of table schemas from table descriptions.
 extension TableSchema {
     /// Reads the schema of a table or view.
     ///
-    /// - Parameter name: A name in any case, resolved like ``TableDescription/read(_:in:)``.
-    /// - Returns: `nil` if it does not exist.
-    /// - Throws: The error of SQLite for an unusable view.
+    /// - Parameter name: The name, ignoring case, resolved like in ``TableDescription/read(_:in:)``.
+    /// - Returns: `nil` if there is no such table.
+    /// - Throws: SQLite's error for an unusable view.
     package static func read(_ name: String, in db: Database) throws -> TableSchema? {
         try TableDescription.read(name, in: db).map { try TableSchema($0, in: db) }
     }
@@ -17,7 +17,7 @@ extension TableSchema {
         try TableDescription.columns(of: name, in: db).map { Column($0, of: name, database: "main", isStrict: false, in: db) }
     }
 
-    /// Returns the names of all tables and views, for suggestions.
+    /// Returns the names of all tables and views, for suggestions in error messages.
     package static func names(in db: Database) throws -> [String] {
         try String.fetchAll(
             db,
@@ -71,7 +71,7 @@ extension TableSchema.Column {
 
 extension TableSchema.ForeignKey {
     fileprivate init(_ key: TableDescription.ForeignKey, of table: TableDescription, in db: Database) throws {
-        // A foreign key without columns refers to the primary key of the other table.
+        // A foreign key that names no columns refers to the primary key of the other table.
         let named = key.references.compactMap { $0 }
         let referenced =
             try named.isEmpty

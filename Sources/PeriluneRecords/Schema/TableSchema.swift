@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// The schema of a table, a view, or a request's common table expression. It is immutable. Compiled requests distinguish objects by
-/// identity, so that a request compiled for one object is not used for another.
+/// The immutable schema of a table, a view, or the result of a request. Plans are cached by the identity of these objects, so a plan for
+/// one schema is never used for another.
 package final class TableSchema: Sendable {
-    /// Unique among all table objects of the process.
+    /// A number that is unique in the process and never reused.
     package let id: UInt32
-    /// `main`, `temp` or the name of an attached database; empty for a table that only a request has.
+    /// `main`, `temp` or the name of an attached database; empty for the result of a request.
     package let databaseName: String
     /// The name as spelled in the schema.
     package let name: String
@@ -13,30 +13,29 @@ package final class TableSchema: Sendable {
     package let isWithoutRowID: Bool
     package let isStrict: Bool
     package let columns: [Column]
-    /// The positions of the key's columns, in the order of the key; empty without a key.
+    /// The column positions of the primary key, in key order; empty without a primary key.
     package let primaryKey: [Int]
-    /// Whether the primary key is the row id: an INTEGER PRIMARY KEY.
+    /// Whether the primary key is an alias of the rowid: an INTEGER PRIMARY KEY.
     package let primaryKeyIsRowID: Bool
-    /// The unique keys, as positions of columns: the primary key and the unique indexes that are neither partial nor on
-    /// expressions.
+    /// The unique keys as column positions: the primary key, and the unique indexes that are neither partial nor on expressions.
     package let uniqueKeys: [[Int]]
-    /// The unique keys that `=` respects. An index may use a different collation than its column and distinguish rows that `=` does
-    /// not.
+    /// The unique keys whose values always differ under `=`. They leave out an index with a collation that distinguishes values that the
+    /// column's own collation considers equal.
     package let distinctKeys: [[Int]]
-    /// Whether a unique index is partial or on expressions, so that ``uniqueKeys`` does not contain it.
+    /// Whether ``uniqueKeys`` leaves out a unique index, because it is partial or on expressions.
     package let hasUnlistedKeys: Bool
     package let foreignKeys: [ForeignKey]
-    /// The leading columns of all indexes that are not partial, to find out whether a key is indexed.
+    /// The leading columns of all indexes that are not partial, to determine whether a key is indexed.
     let indexes: [[Int]]
-    /// The columns that `*` returns.
+    /// The columns of a row: all that `*` returns except lazy columns.
     package let visibleColumns: [Int]
-    /// Whether `*` returns columns that rows leave out.
+    /// Whether `*` returns columns that rows leave out because they are lazy.
     let hasLazyColumns: Bool
-    /// The names that a record class gives to the columns; `nil` for the names in the database.
+    /// The field names of a record class; `nil` if fields have the names of the columns.
     package let fieldNames: FieldNames?
-    /// The table with the names of record classes.
+    /// The same table with the field names of record classes.
     let views = Mutex<[FieldNames: TableSchema]>([:])
-    /// The SQL names for the row id that are not names of columns, the usual one first. Empty for views and tables WITHOUT ROWID.
+    /// The SQL names of the rowid that are not also column names, the most common one first. Empty for views and WITHOUT ROWID tables.
     package let rowIDNames: [String]
     private let positions: NameIndex
 
@@ -47,25 +46,25 @@ package final class TableSchema: Sendable {
     }
 
     package struct Column: Sendable, Equatable {
-        /// The name in requests: the database name, unless a record class renames the column.
+        /// The name in requests: the column's own name, unless a record class renames it.
         package var name: String
         package let type: DeclaredType
         package let isNotNull: Bool
         /// The default as SQL text.
         package let defaultSQL: String?
-        /// The position in the primary key, from 1.
+        /// The position in the primary key, starting at 1; `nil` for other columns.
         package let primaryKeyPosition: Int?
         package let generation: Generation?
-        /// Left out by `*`, as in virtual tables.
+        /// Whether `*` leaves out the column, which happens in virtual tables.
         package let isHidden: Bool
-        /// The collation, in upper case for SQLite's own; `nil` for views and request tables, for which SQLite does not report it.
+        /// The collation, in upper case; `nil` for views and results of requests, for which SQLite does not report one.
         package let collation: String?
-        /// The name in the database, if a record class renames the column.
+        /// The column's own name, if a record class renames it.
         var nameInDatabase: String?
-        /// Left out of rows unless requested by name, as a record class defines it.
+        /// Whether rows leave out the column unless it is requested by name, because a record class declares it as lazy.
         var isLazy = false
 
-        /// The name in SQL.
+        /// The column's own name, for SQL.
         package var sqlName: String { nameInDatabase ?? name }
 
         package enum Generation: String, Sendable { case virtual, stored }
@@ -73,9 +72,9 @@ package final class TableSchema: Sendable {
 
     package struct ForeignKey: Sendable, Equatable {
         package let table: String
-        /// The column names in the database, as spelled in this table.
+        /// The names of the columns in this table, as spelled there.
         package let columns: [String]
-        /// The referenced names, as spelled in the other table's schema if it exists.
+        /// The names of the referenced columns, as spelled in the other table if it exists.
         package let referencedColumns: [String]
         /// The action in lower case: "no action", "restrict", "set null", "set default", "cascade".
         package let onDelete: String
@@ -114,26 +113,26 @@ package final class TableSchema: Sendable {
 
     private static let lastID = Mutex<UInt32>(0)
 
-    /// Represents the row id where a column position is expected, in tables that have one.
+    /// The position that represents the rowid of tables that have one.
     package static let rowID = -1
 
-    /// Returns the SQL names for the row id of a table with these columns, without names of columns.
+    /// Returns the SQL names of the rowid that are not among the given column names.
     package static func rowIDNames(besides columns: some Sequence<String>) -> [String] {
         let columns = Set(columns.lazy.map(\.foldedName))
         return ["rowid", "_rowid_", "oid"].filter { !columns.contains($0) }
     }
 
-    /// Returns the declared type of a column or of the row id.
+    /// Returns the declared type of a column or of the rowid.
     package func type(ofColumn position: Int) -> DeclaredType {
         position == Self.rowID ? .rowID : columns[position].type
     }
 
-    /// Returns the position of a column, in any case.
+    /// Returns the position of the column with the given name, ignoring case.
     package func column(named name: String) -> Int? {
         positions.position(of: name) ?? rowIDPosition(name)
     }
 
-    /// Returns the position of a column, in any case, without allocating memory.
+    /// Returns the position of the column with the given name, ignoring case, without allocating memory.
     package func column(named name: UnsafeBufferPointer<UInt8>) -> Int? {
         positions.position(of: name) ?? rowIDPosition(String(decoding: name.prefix(8), as: UTF8.self))
     }
@@ -148,16 +147,16 @@ package final class TableSchema: Sendable {
         position != Self.rowID && !columns[position].isNotNull && !(primaryKeyIsRowID && primaryKey == [position])
     }
 
-    /// Whether rows may have NULL in their primary key, as SQLite allows. Several rows may then have the same key.
+    /// Whether the primary key may be NULL, which SQLite allows. Several rows may then have the same key.
     var keyMayBeNull: Bool { primaryKey.contains(where: mayBeNull) }
 
-    /// Whether the primary key identifies every row: the table has one, and it cannot be NULL.
+    /// Whether the primary key identifies every row: it exists, and cannot be NULL.
     var hasCompleteKey: Bool { !primaryKey.isEmpty && !keyMayBeNull }
 
-    /// The name of the row id, if it has one.
+    /// The SQL name of the rowid; `nil` if the table has none.
     package var rowIDName: String? { rowIDNames.first }
 
-    /// Returns whether another table has the same spelling and is equal in everything that affects requests.
+    /// Returns whether another table is equal in its names and in everything else that affects requests.
     func isEqual(to other: TableSchema) -> Bool {
         databaseName == other.databaseName && name == other.name && kind == other.kind
             && isWithoutRowID == other.isWithoutRowID && isStrict == other.isStrict && columns == other.columns
@@ -166,10 +165,10 @@ package final class TableSchema: Sendable {
             && foreignKeys == other.foreignKeys && indexes == other.indexes
     }
 
-    /// Returns whether these columns, in any order, contain a unique key. Several rows may have NULL in such a key.
+    /// Returns whether the given columns include all columns of a unique key. Several rows may have NULL in such a key.
     package func containsUniqueKey(_ columns: some Sequence<Int>) -> Bool { Self.contain(Set(columns), distinctKeys) }
 
-    /// Returns whether all rows differ in these columns, because they contain a unique key that cannot be NULL.
+    /// Returns whether all rows differ in the given columns, because these include a unique key that cannot be NULL.
     func distinguishesRows(_ columns: some Sequence<Int>) -> Bool {
         Self.contain(Set(columns), distinctKeys.filter { !$0.contains(where: mayBeNull) })
     }

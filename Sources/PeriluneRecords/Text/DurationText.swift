@@ -1,11 +1,11 @@
-/// The text of a duration: `90`, `1.5`, `500ms`, `2 hours`, `1h30m`.
+/// A parser of durations such as `90`, `1.5`, `500ms`, `2 hours` and `1h30m`.
 ///
-/// Options of scripts and commands, `perilune.toml` and addresses of clusters read durations with this type.
+/// It reads durations in options of scripts and commands, in `perilune.toml`, and in cluster addresses.
 package enum DurationText {
-    /// A hundred years, the longest duration.
+    /// The longest accepted duration, a hundred years.
     package static let longest = Duration.seconds(36_525 * 86_400)
 
-    /// The expectation in messages.
+    /// The start of error messages about invalid durations.
     package static let expectation = "expected a time such as 1.5, 500ms, 2s or 1m"
 
     private static let units: [(names: [String], seconds: Double)] = [
@@ -14,7 +14,7 @@ package enum DurationText {
         (["ms", "msec", "msecs", "millisecond", "milliseconds"], 0.001),
     ]
 
-    /// Returns the duration in a text; nil if it is not one. A number without a unit counts seconds; no unit is repeated.
+    /// Parses a duration; returns `nil` for other text. A number without a unit is in seconds. Each unit may appear only once.
     package static func read(_ text: String) -> Duration? {
         guard text.utf8.count <= 200 else { return nil }
         var rest = Substring(text.lowercased())
@@ -29,7 +29,7 @@ package enum DurationText {
             guard let unit = units.firstIndex(where: { $0.names.contains(String(name)) }), seen.insert(unit).inserted else {
                 return nil
             }
-            // "1h30" could be half past one, or 30 seconds.
+            // "1h30" is ambiguous: 30 could mean minutes or seconds.
             guard !name.isEmpty || seen.count == 1 && rest.isEmpty else { return nil }
             seconds += number * units[unit].seconds
         }
@@ -41,7 +41,7 @@ package enum DurationText {
         text = text.drop { $0 == " " || $0 == "\t" }
     }
 
-    /// Takes digits with an optional fraction.
+    /// Consumes digits with an optional fraction.
     private static func takeNumber(_ text: inout Substring) -> Double? {
         let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         text = text.dropFirst(digits.count)

@@ -1,12 +1,12 @@
-/// JSON on one line. Fields keep the order in which they are given, which Foundation's encoders do not preserve, and bytes from
-/// SQLite are copied without becoming strings.
+/// A writer of JSON on a single line. Fields keep the given order, which Foundation's encoders do not preserve, and bytes from
+/// SQLite are copied without conversion to strings.
 package enum JSONText: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
     case string(String)
     case integer(Int)
     case number(Double)
     case boolean(Bool)
     case list([JSONText])
-    /// An object. Fields without a value are left out.
+    /// An object. Fields whose value is `nil` are left out.
     case object([(String, JSONText?)])
 
     package init(stringLiteral value: String) { self = .string(value) }
@@ -15,7 +15,7 @@ package enum JSONText: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, 
 
     package static func strings(_ texts: [String]) -> JSONText { .list(texts.map { .string($0) }) }
 
-    /// The value as text.
+    /// The value as JSON text.
     package var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
@@ -39,7 +39,7 @@ package enum JSONText: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, 
         }
     }
 
-    /// Appends elements separated by commas.
+    /// Appends elements between brackets, separated by commas.
     package static func append<Element>(
         _ opening: StaticString, _ elements: some Sequence<Element>, _ closing: StaticString, to bytes: inout [UInt8],
         _ append: (Element, inout [UInt8]) -> Void
@@ -54,7 +54,7 @@ package enum JSONText: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, 
         bytes += "\(closing)".utf8
     }
 
-    /// Appends a number. Infinity is `9e999` or `-9e999`, as in SQLite's JSON.
+    /// Appends a number. Infinity becomes `9e999` or `-9e999`, as in SQLite's JSON; NaN becomes `null`.
     package static func append(_ number: Double, to bytes: inout [UInt8]) {
         if number.isNaN {
             bytes += "null".utf8
@@ -65,12 +65,12 @@ package enum JSONText: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, 
         }
     }
 
-    /// Appends a string with its quotes.
+    /// Appends a string in quotes, with escapes.
     package static func append(_ text: String, to bytes: inout [UInt8]) {
         append(text: text.utf8, to: &bytes)
     }
 
-    /// Appends a string of UTF-8 bytes with its quotes.
+    /// Appends a string of UTF-8 bytes in quotes, with escapes.
     package static func append(text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text {

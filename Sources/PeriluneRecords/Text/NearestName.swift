@@ -1,13 +1,14 @@
-/// Returns the most similar name by edits (insert, delete, replace, swap neighbors), ignoring case.
+/// Returns the most similar name by edit distance (insert, delete, replace, swap neighbors), ignoring case.
 ///
 /// - Parameters:
-///   - name: The written name.
-///   - names: The existing names. Among equally similar names, one with the same first letter takes precedence, otherwise the first one.
-/// - Returns: `nil` if no name is similar enough: at most a third of the letters may differ, but at least one. Without such a name, returns
-///   one with a word more or less, such as `order` for `order_by`.
+///   - name: The unknown name.
+///   - names: The existing names. Among equally similar names, the first one with the same initial takes precedence, otherwise the first
+///     one.
+/// - Returns: A name that differs in at most a third of its letters, but always at least one letter; otherwise a name with one or more
+///   words added or removed at its end, such as `order_by` for `order`; otherwise `nil`.
 package func nearestName(to name: String, among names: some Sequence<String>) -> String? {
     let written = foldedScalars(name)
-    // Names come from scripts. Long names are not compared, because the cost is quadratic.
+    // Scripts determine the length of names, and the cost of the comparison is quadratic, so long names are not compared.
     guard !written.isEmpty, written.count <= longestComparedName else { return nil }
     var nearest: (name: String, rank: (distance: Int, otherInitial: Int))?
     for candidate in names where candidate != name {
@@ -15,7 +16,7 @@ package func nearestName(to name: String, among names: some Sequence<String>) ->
         let limit = max(1, max(written.count, scalars.count) / 3)
         guard abs(scalars.count - written.count) <= limit, scalars.count <= longestComparedName else { continue }
         let distance = editDistance(written, scalars)
-        // Every other one-letter name has distance 1.
+        // A name of one letter has distance 1 to any other.
         guard distance <= limit, distance < scalars.count else { continue }
         let rank = (distance: distance, otherInitial: scalars.first == written.first ? 0 : 1)
         if nearest.map({ rank < $0.rank }) ?? true { nearest = (candidate, rank) }
@@ -23,7 +24,7 @@ package func nearestName(to name: String, among names: some Sequence<String>) ->
     return nearest?.name ?? nameWithAWordMoreOrLess(written, names)
 }
 
-/// Returns the shortest name that begins with the given words, or with which the given words begin.
+/// Returns the shortest name that extends the given name by further words, or that the given name extends.
 private func nameWithAWordMoreOrLess(_ written: [Unicode.Scalar], _ names: some Sequence<String>) -> String? {
     var found: (name: String, length: Int)?
     for candidate in names {
@@ -35,8 +36,7 @@ private func nameWithAWordMoreOrLess(_ written: [Unicode.Scalar], _ names: some 
     return found?.name
 }
 
-/// Returns the existing names for a message about an unknown one: all of a short list, otherwise the most similar ones, most similar
-/// first.
+/// Returns the existing names for an error message about an unknown name: all names of a short list, otherwise the most similar ones first.
 package func listedNames(near name: String, among names: [String]) -> String {
     guard names.count > longestNameList else { return names.joined(separator: ", ") }
     let written = letterPairs(name)
@@ -48,7 +48,7 @@ package func listedNames(near name: String, among names: [String]) -> String {
 private let longestNameList = 12
 private let listedNearestNames = 6
 
-/// Returns the pairs of neighboring letters, including the borders of words.
+/// Returns the pairs of neighboring letters, including those at the start and end of the name.
 private func letterPairs(_ name: String) -> Set<[Unicode.Scalar]> {
     let scalars = foldedScalars("_\(name)_")
     return Set(zip(scalars, scalars.dropFirst()).map { [$0, $1] })
@@ -62,11 +62,11 @@ private func similarity(_ a: Set<[Unicode.Scalar]>, _ b: Set<[Unicode.Scalar]>) 
 private let longestComparedName = 100
 
 private func foldedScalars(_ name: String) -> [Unicode.Scalar] {
-    // Only the compared part, because lowercasing a long name costs time, too.
+    // Only the part that is compared, because lowercasing a long name also takes time.
     Array(String(name.unicodeScalars.prefix(longestComparedName + 1)).lowercased().unicodeScalars)
 }
 
-/// Returns the restricted Damerau-Levenshtein distance (no edits inside a swapped pair).
+/// Returns the restricted Damerau-Levenshtein distance, which allows no further edits inside a swapped pair.
 private func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
     if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
     var beforePrevious: [Int] = []

@@ -1,16 +1,16 @@
-/// SHA-256, which identifies scripts and schemas by their content in plans that other processes read.
+/// The hash function SHA-256, which identifies scripts and schemas by their content in files that other processes read.
 ///
-/// Neither the standard library nor Foundation provides it on Linux, `Hasher` differs between processes, and the package that has
-/// it takes longer to build than this whole package.
+/// Neither the standard library nor Foundation provides it on Linux, `Hasher` returns different values in each process, and building the
+/// package that provides it takes longer than building this one.
 ///
 /// - SeeAlso: FIPS 180-4, section 6.2.
 package struct SHA256 {
     private var state = initial
-    /// The bytes of an incomplete block.
+    /// The bytes of the last, incomplete block.
     private var rest: [UInt8] = []
     private var count: UInt64 = 0
 
-    /// Makes the hash of no bytes.
+    /// Creates the hash of an empty input.
     package init() {}
 
     /// Returns the hash in hexadecimal digits, as `sha256sum` prints it.
@@ -20,7 +20,7 @@ package struct SHA256 {
         return hash.digits()
     }
 
-    /// Adds bytes.
+    /// Appends bytes to the input.
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         count += UInt64(bytes.count)
         var bytes = bytes
@@ -37,7 +37,7 @@ package struct SHA256 {
         rest.append(contentsOf: bytes[whole...])
     }
 
-    /// Returns the hash of all added bytes in hexadecimal digits.
+    /// Returns the hash of the whole input in hexadecimal digits.
     package consuming func digits() -> String {
         let zeros = (119 - rest.count) % 64
         let bits = count * 8
@@ -47,7 +47,7 @@ package struct SHA256 {
         return (0..<8).map { Self.hexadecimal(state[$0]) }.joined()
     }
 
-    /// Processes whole blocks.
+    /// Processes complete blocks of 64 bytes.
     private static func compress(_ blocks: UnsafeRawBufferPointer, into state: inout SIMD8<UInt32>) {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
             constants.withUnsafeBufferPointer { constants in
