@@ -1,26 +1,26 @@
 internal import CPeriluneShim
 
-/// A bound on copying values to Swift. A table or string that a value contains several times is copied each time, so without a
-/// bound a one-line script could return more than the machine's memory.
+/// A limit on the size of values copied to Swift. A table that occurs several times in a value is copied once per occurrence, so a
+/// one-line script could otherwise return a value larger than the machine's memory.
 extension LuaCore {
-    /// The number of bytes that may always be copied.
+    /// The number of bytes that can be copied even if the state uses hardly any memory.
     private static let leastAllowance = 16 << 20
-    /// The size of an element without its text in bytes, at least as large as in Lua.
+    /// The cost of an element in bytes, without its text. At least the size of a value in Lua.
     private static let elementSize = 16
 
-    /// Runs a closure that copies a value and its contents. Values that contain no table or string more than four times always
-    /// fit.
+    /// Runs a closure that copies a value and its contents. A value always fits if each table and string occurs in it at most four
+    /// times.
     func copying<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
         guard copyAllowance == nil else { return try body() }
-        // A handle of a closed state raises its own error when it is read.
+        // Reading a handle of a closed state throws a separate error.
         copyAllowance = Self.leastAllowance + (isOpen ? 4 * context.pointee.used : 0)
         defer { copyAllowance = nil }
         return try body()
     }
 
-    /// Counts a copied element and the bytes of its text.
+    /// Subtracts a copied element and the bytes of its text from the allowance.
     ///
-    /// - Throws: ``LuaError`` with code `conversion` if the bound is exceeded.
+    /// - Throws: ``LuaError`` with code `conversion` if the allowance is used up.
     func chargeCopy(textInBytes text: Int) throws(LuaError) {
         guard let allowance = copyAllowance else { return }
         guard text + Self.elementSize <= allowance else {
@@ -33,8 +33,7 @@ extension LuaCore {
 extension LuaValue {
     /// Runs a closure that copies the value and its contents.
     ///
-    /// - Throws: Errors of the closure. Reading tables in it throws ``LuaError`` with code `conversion` once the bound is
-    ///   exceeded.
+    /// - Throws: Errors of the closure. Reading a table throws ``LuaError`` with code `conversion` if the copy becomes too large.
     package func copying<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
         guard case .table(let table) = self else { return try body() }
         return try table.reference.core.copying(body)

@@ -1,4 +1,4 @@
-/// Types that ``LuaEncoder`` and ``LuaDecoder`` convert with their ``LuaConvertible`` conformance instead of `Codable`.
+/// A type that ``LuaEncoder`` and ``LuaDecoder`` convert with its ``LuaConvertible`` conformance instead of `Codable`.
 public protocol LuaCoded: LuaConvertible, Codable {}
 
 extension Bool: LuaCoded {}

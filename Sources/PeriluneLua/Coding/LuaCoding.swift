@@ -1,8 +1,9 @@
-/// The position of a value inside the value being encoded or decoded: a list from the inside out, which is cheap to extend.
+/// The path to a value inside the value being encoded or decoded. It is a linked list that starts at the innermost key, so
+/// appending a key is cheap.
 final class CodingPath {
     private let parent: CodingPath?
     private let key: (any CodingKey)?
-    /// The number of keys and types around the value.
+    /// The number of keys and types that enclose the value.
     private let depth: Int
 
     init() {
@@ -19,10 +20,10 @@ final class CodingPath {
 
     func appending(_ key: any CodingKey) -> CodingPath { CodingPath(parent: self, key: key) }
 
-    /// Returns the same position one type deeper. A type that is encoded as another one adds no key.
+    /// Returns the same path with a greater depth, for a type that is encoded as another type and therefore adds no key.
     func deeper() -> CodingPath { CodingPath(parent: self, key: nil) }
 
-    /// Whether the recursion must stop, because tables may contain themselves and objects may refer to each other.
+    /// Whether the nesting limit is exceeded, which ends the recursion through cyclic tables and objects.
     var isTooDeep: Bool { depth > 2 * Self.maximumLevels }
 
     private static let maximumLevels = 100
@@ -61,7 +62,7 @@ struct NamedKey: CodingKey {
     var intValue: Int? { nil }
 }
 
-/// A dictionary whose keys stay strings even if they look like numbers.
+/// A dictionary with string keys, which stay strings in Lua even if they look like numbers.
 protocol StringKeyedDictionary {}
 extension Dictionary: StringKeyedDictionary where Key == String {}
 
@@ -70,7 +71,7 @@ protocol IntegerKeyedDictionary {}
 extension Dictionary: IntegerKeyedDictionary where Key == Int {}
 
 extension LuaError {
-    /// Creates an error from one that a type threw while it was encoded or decoded.
+    /// Wraps an error that a type threw during encoding or decoding.
     init(coding error: any Error) {
         switch error {
         case let error as LuaError:
@@ -100,7 +101,7 @@ extension LuaError {
     /// Returns a message with its path: `orders[2].total: expected a number, got a string`.
     private static func message(_ message: String, at path: [any CodingKey]) -> String {
         guard !path.isEmpty else { return message }
-        // For a value that contains itself, the beginning and end of the path are enough.
+        // The path to a value that contains itself is long, so only its beginning and end are shown.
         return path.count <= 12
             ? "\(text(of: path)): \(message)" : "\(text(of: path.prefix(6))) ... \(text(of: path.suffix(2))): \(message)"
     }
@@ -123,12 +124,12 @@ extension LuaError {
 // MARK: - Coding of Lua values
 
 extension LuaString: Codable {
-    /// Decodes a Lua string. With decoders other than ``LuaDecoder``, decodes text.
+    /// Decodes a Lua string from a ``LuaDecoder``, or text from any other decoder.
     public init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Encodes a Lua string. With encoders other than ``LuaEncoder``, encodes text in which invalid UTF-8 is replaced.
+    /// Encodes a Lua string for a ``LuaEncoder``. Other encoders receive text in which invalid UTF-8 is replaced.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -136,36 +137,36 @@ extension LuaString: Codable {
 }
 
 extension LuaValue: Codable {
-    /// Returns the decoder's value unchanged with ``LuaDecoder``. Throws with other decoders.
+    /// Returns the Lua value of a ``LuaDecoder`` unchanged. Other decoders throw.
     public init(from decoder: any Decoder) throws {
         throw LuaError(.conversion, "only LuaDecoder can decode a LuaValue")
     }
 
-    /// Encodes the value unchanged with ``LuaEncoder``. Throws with other encoders.
+    /// Passes the handle through a ``LuaEncoder`` unchanged. Other encoders throw.
     public func encode(to encoder: any Encoder) throws {
         throw LuaError(.conversion, "only LuaEncoder can encode a LuaValue")
     }
 }
 
 extension LuaTable: Codable {
-    /// Returns the decoder's value unchanged with ``LuaDecoder``. Throws with other decoders.
+    /// Returns the Lua value of a ``LuaDecoder`` unchanged. Other decoders throw.
     public init(from decoder: any Decoder) throws {
         throw LuaError(.conversion, "only LuaDecoder can decode a LuaTable")
     }
 
-    /// Encodes the value unchanged with ``LuaEncoder``. Throws with other encoders.
+    /// Passes the handle through a ``LuaEncoder`` unchanged. Other encoders throw.
     public func encode(to encoder: any Encoder) throws {
         throw LuaError(.conversion, "only LuaEncoder can encode a LuaTable")
     }
 }
 
 extension LuaFunction: Codable {
-    /// Returns the decoder's value unchanged with ``LuaDecoder``. Throws with other decoders.
+    /// Returns the Lua value of a ``LuaDecoder`` unchanged. Other decoders throw.
     public init(from decoder: any Decoder) throws {
         throw LuaError(.conversion, "only LuaDecoder can decode a LuaFunction")
     }
 
-    /// Encodes the value unchanged with ``LuaEncoder``. Throws with other encoders.
+    /// Passes the handle through a ``LuaEncoder`` unchanged. Other encoders throw.
     public func encode(to encoder: any Encoder) throws {
         throw LuaError(.conversion, "only LuaEncoder can encode a LuaFunction")
     }

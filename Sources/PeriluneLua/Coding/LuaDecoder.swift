@@ -1,8 +1,8 @@
 /// A decoder that turns Lua values into `Decodable` Swift values, following the rules of ``LuaEncoder``.
 ///
-/// The requested type decides: an empty table is an empty list, an empty dictionary, or a structure whose fields are all
-/// optional. Tables are read without metamethods. A list has the keys 1, 2, 3, ... and no others. Conversions lose nothing: 1.5
-/// is not an integer, "1" is not a number, and a number out of range is an error.
+/// The requested type determines the result: an empty table can become an empty list, an empty dictionary, or a structure whose
+/// fields are all optional. Tables are read without metamethods. A list has the keys 1, 2, 3, ... and no others. Conversions lose
+/// no information: decoding fails if an integer is requested from 1.5, a number from "1", or a number that is out of range.
 ///
 /// ```swift
 /// let order = try LuaDecoder().decode(Order.self, from: value)
@@ -45,7 +45,7 @@ private struct ValueDecoder: Decoder {
         case any, strings, integers
     }
 
-    /// The original value, for types that are Lua values themselves.
+    /// The value before its conversion to a plain value, for types such as ``LuaValue``.
     let given: LuaValue
     let value: LuaValue
     let path: CodingPath
@@ -122,7 +122,7 @@ private struct ValueDecoder: Decoder {
         Bytes(string.bytes)
     }
 
-    /// Returns the value of a type with its own conversion, other than tables; `nil` for other types.
+    /// Converts the value if the type is `Float` or conforms to ``LuaCoded``. Returns `nil` for other types.
     private func leaf(_ type: any Decodable.Type) throws -> Any? {
         switch type {
         case is Float.Type: return try float()
@@ -151,7 +151,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var codingPath: [any CodingKey] { decoder.codingPath }
 
-    /// Checks that all keys have the dictionary's key type. Structures read only the keys that they know.
+    /// Checks that every key has the dictionary's key type. A structure needs no check, because it ignores unknown keys.
     func checkKeys() throws {
         guard decoder.keys != .any else { return }
         var names: Set<String> = []
@@ -159,7 +159,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
             switch (key, decoder.keys) {
             case (.string(let string), .strings):
                 guard let name = string.string else { throw unfitting(key) }
-                // Swift considers canonically equivalent texts equal, so two different keys can become the same Swift key.
+                // Swift treats canonically equivalent strings as equal, so two different Lua keys can become the same Swift key.
                 guard string.bytes.allSatisfy({ $0 < 0x80 }) || names.insert(name).inserted else {
                     throw decoder.failure("expected string keys, got two that Swift finds equal: `\(name)`")
                 }
@@ -192,7 +192,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try counted(try table.rawGet(.string(LuaString(key.stringValue))), key)
     }
 
-    /// Returns a decoder for a field of the table, and counts the field as copied.
+    /// Returns a decoder for a field of the table, and charges the field to the copy allowance.
     private func counted(_ value: LuaValue, _ key: any CodingKey) throws -> ValueDecoder {
         let text = if case .string(let text) = value { text.bytes.count } else { 0 }
         try table.reference.core.chargeCopy(textInBytes: text)
@@ -257,7 +257,7 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
         decoder.child(isAtEnd ? .nil : elements[currentIndex], IndexKey(currentIndex))
     }
 
-    /// Advances only after success, because a type may try to decode several types from one element.
+    /// Advances only after success, because a caller may try several types on the same element.
     private mutating func advance<Result>(_ body: (ValueDecoder) throws -> Result) throws -> Result {
         let next = next
         guard !isAtEnd else { throw next.mismatch(Result.self, expected: "another element") }

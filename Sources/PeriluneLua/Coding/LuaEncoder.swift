@@ -3,7 +3,7 @@ internal import CPeriluneShim
 /// An encoder that turns `Encodable` Swift values into Lua values.
 ///
 /// - Structures, classes and dictionaries with keys of type `String` or `Int` become tables; other collections become lists.
-///   Integers stay integers; `nil` is absent. Coding keys with an `intValue` become integer keys.
+///   Integers stay integers; fields that are `nil` are left out. Coding keys with an `intValue` become integer keys.
 /// - Collections of `UInt8` (`[UInt8]`, `Data`) are bytes and become strings, as does ``LuaString``.
 /// - Handles (``LuaTable``, ``LuaFunction``, ``LuaValue``) are passed through.
 ///
@@ -11,7 +11,7 @@ internal import CPeriluneShim
 /// let value = try state.encode(Order(id: 1, lines: ["tea"]))
 /// ```
 public struct LuaEncoder {
-    /// The metatable of tables made from arrays, by which scripts can distinguish an empty list from a record without fields. The
+    /// The metatable of tables made from arrays, which lets scripts distinguish an empty list from a record without fields. The
     /// default is `nil`: no metatable.
     public var arrayMetatable: LuaTable?
     /// The contents of `Encoder.userInfo`.
@@ -53,7 +53,7 @@ public struct LuaEncoder {
         return core.takeValues(1)[0]
     }
 
-    /// Checks that all handles in the node belong to the state. Returns the depth of the nested nodes.
+    /// Checks that all handles in the node belong to the state, and returns the node's nesting depth.
     private func checkOwnership(in node: Node) throws(LuaError) -> Int {
         var depth = 0
         switch node.content {
@@ -65,7 +65,7 @@ public struct LuaEncoder {
         return depth + 1
     }
 
-    /// Pushes the value of a node. The stack must have room for the depth of the nesting.
+    /// Pushes the value of a node. The stack must have room for every nesting level.
     private func push(_ node: Node, in core: LuaCore) {
         switch node.content {
         case .none: lua_pushnil(core.L)
@@ -104,7 +104,7 @@ extension LuaFunction {
     /// let total = try function.call(decoding: Total.self, order, "EUR")
     /// ```
     ///
-    /// - Throws: ``LuaError``, with code `conversion` if an argument or the result does not fit.
+    /// - Throws: ``LuaError``, with code `conversion` if an argument cannot be encoded or the result cannot be decoded.
     public func call<each Argument: Encodable, Result: Decodable>(
         decoding type: Result.Type, _ argument: repeat each Argument
     ) throws(LuaError) -> Result {
@@ -120,8 +120,8 @@ extension LuaFunction {
 
 // MARK: - The tree
 
-/// An encoded value. Encoding first builds a tree of Swift objects, because encoders of superclasses may add fields until the
-/// end.
+/// An encoded value. Encoding builds a tree of Swift objects before it creates tables, because superclass encoders may still add
+/// fields at the end.
 private final class Node {
     enum Content {
         case none
@@ -201,7 +201,7 @@ private struct NodeEncoder: Encoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        // A type that requests two kinds of containers fails when it uses the second.
+        // A type that requests containers of two kinds fails when it uses the second container.
         _ = node.becomeFields()
         return KeyedEncodingContainer(KeyedEncoding<Key>(encoder: self))
     }
@@ -232,7 +232,7 @@ private struct NodeEncoder: Encoder {
         try value.encode(to: encoder)
     }
 
-    /// Returns the Lua value for types that do not become tables; `nil` for the rest.
+    /// Returns the Lua value of a type that is not encoded as a table, or `nil` for other types.
     private func leaf<Value: Encodable>(_ value: Value) throws -> LuaValue? {
         switch value {
         case let value as Bool: .boolean(value)
@@ -345,7 +345,7 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
     }
 
     func superEncoder() -> any Encoder {
-        // Fails only if the type misuses the container. The value is then discarded, because encoding throws an error.
+        // Fails only if the type misuses the container. Encoding then throws, so the value stored here is discarded.
         (try? encoderForNext()) ?? encoder.child(Node(), IndexKey(count))
     }
 }

@@ -14,9 +14,9 @@ public struct LuaError: Error {
         public static let syntax = Code(value: .syntax)
         /// The script raised an error.
         public static let runtime = Code(value: .runtime)
-        /// A Swift function that the script called threw; see ``LuaError/underlying``.
+        /// A Swift function called by the script threw an error; see ``LuaError/underlying``.
         public static let host = Code(value: .host)
-        /// The memory limit was exceeded, or the machine has no more memory.
+        /// The memory limit was exceeded, or the machine ran out of memory.
         public static let memory = Code(value: .memory)
         /// An error was raised while another one was being handled.
         public static let errorHandling = Code(value: .errorHandling)
@@ -32,12 +32,12 @@ public struct LuaError: Error {
         public static let exit = Code(value: .exit)
         /// A value does not have the type that Swift requested.
         public static let conversion = Code(value: .conversion)
-        /// The interface was misused: the state is closed, a handle belongs to another state, or its scope has ended.
+        /// The API was misused: the state is closed, or a handle belongs to another state or to a scope that has ended.
         public static let usage = Code(value: .usage)
         /// The process in which the script ran has ended. The field `signal` has the number of the signal that ended it.
         public static let crashed = Code(value: .crashed)
 
-        /// Creates the code with a description; `nil` if there is no such code.
+        /// Creates the code with the given description, or `nil` if no code has it.
         package init?(description: String) {
             guard let value = Value(rawValue: description) else { return nil }
             self.value = value
@@ -49,7 +49,7 @@ public struct LuaError: Error {
 
         public var description: String { value.rawValue }
 
-        /// Whether the run was ended from outside, so that no script could catch it.
+        /// Whether a limit or a cancellation ended the run. Scripts cannot catch such an error.
         public var isLimit: Bool {
             [.timeout, .cancelled, .budget, .disk, .memory].contains(self)
         }
@@ -83,7 +83,7 @@ public struct LuaError: Error {
         public static let primaryKeyConstraint = Kind(rawValue: "constraint_primary_key")
         /// A column that must not be NULL would be NULL.
         public static let notNullConstraint = Kind(rawValue: "constraint_not_null")
-        /// A row refers to a missing row, or a row to be deleted is still referred to.
+        /// A row refers to a missing row, or other rows still refer to the row being deleted.
         public static let foreignKeyConstraint = Kind(rawValue: "constraint_foreign_key")
         /// A row violates a CHECK of its table.
         public static let checkConstraint = Kind(rawValue: "constraint_check")
@@ -93,9 +93,9 @@ public struct LuaError: Error {
         public static let conversion = Kind(rawValue: "conversion")
         /// The database, the transaction or the value is read-only.
         public static let readonly = Kind(rawValue: "readonly")
-        /// The host does not allow scripts to do this.
+        /// The host does not allow scripts to perform the operation.
         public static let forbidden = Kind(rawValue: "forbidden")
-        /// A preview cannot do this, because it could not be undone.
+        /// A preview cannot perform the operation, because it could not be undone.
         public static let preview = Kind(rawValue: "preview")
         /// A Swift function threw an error without a kind.
         public static let host = Kind(rawValue: "host")
@@ -131,19 +131,19 @@ public struct LuaError: Error {
     /// let columns = error.fields["columns"]?.array?.compactMap(\.string)
     /// ```
     ///
-    /// Functions and other values that are not plain are left out. So are values nested more than ten tables deep, and values in
-    /// tables after the first 1,000.
+    /// Functions and other values that are not plain are left out, as are values nested more than ten tables deep and values beyond
+    /// the first 1,000 in nested tables.
     public var fields: [String: ScriptValue] = [:]
     /// The error thrown by a Swift function.
     public var underlying: (any Error)?
 
-    /// Details that only the script's host knows. Set by the code that throws the error last.
+    /// Details that only the script's host knows. The last code to throw the error sets them.
     package var hints: LuaErrorHints?
 
-    /// The value that the script raised, so that the same value can be raised again.
+    /// The value that the script raised. Rethrowing the error into Lua raises the same value.
     var value: LuaReference?
 
-    /// Creates an error. Tests of a program can throw it from a fake host.
+    /// Creates an error, which a program's tests can throw from a fake host.
     ///
     /// - Parameters:
     ///   - code: The class of the error.
@@ -167,7 +167,7 @@ public struct LuaError: Error {
     }
 }
 
-/// Details that help to fix an error but are not available at the place that catches it.
+/// Details that help to fix an error but are not available to the code that catches it.
 package struct LuaErrorHints: Sendable, Equatable {
     /// The full name of the chunk, which Lua may have shortened.
     package let file: String?

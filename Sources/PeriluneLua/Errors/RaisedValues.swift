@@ -1,6 +1,6 @@
 internal import CPeriluneShim
 
-/// An error whose error object is created by a C function. Package-internal, because only this package's C code creates error
+/// An error whose Lua error object is created by a C function. Package-internal, because only this package's C code creates error
 /// objects.
 package protocol LuaErrorPushing: Error {
     /// Pushes the error object. The caller adds the position to it.
@@ -12,16 +12,16 @@ package protocol LuaErrorPushing: Error {
 // Errors as scripts see them, for libraries that add details. Package-internal: programs that embed Lua throw their own error
 // types, which provide all details (``LuaErrorDescribing``).
 extension LuaError {
-    /// The value that a script has raised or would catch; `nil` for errors that never were in Lua.
+    /// The value that a script raised or would catch; `nil` for an error that was never raised in Lua.
     package var raisedValue: LuaValue? {
         guard let value, value.core.isOpen, lua_checkstack(value.core.L, 1) != 0 else { return nil }
         value.push(on: value.core.L)
         return value.core.takeValues(1)[0]
     }
 
-    /// Creates an error that raises a value as `error(value, 0)` does.
+    /// Creates an error that raises a value, like `error(value, 0)` in Lua.
     ///
-    /// - Parameter error: The error with the original position, if there is one.
+    /// - Parameter error: The previous error, whose position is kept; `nil` if none exists.
     package init(raising value: LuaValue, in state: LuaState, after error: LuaError? = nil) {
         self = error ?? LuaError(.runtime, "")
         state.core.push(value)
@@ -30,7 +30,7 @@ extension LuaError {
 }
 
 extension LuaState {
-    /// Returns the fields of an error object as a table whose changes scripts see; `nil` for other values.
+    /// Returns the table in which an error object stores its fields, or `nil` for other values. Scripts see changes to this table.
     package func errorFields(of value: LuaValue) throws(LuaError) -> LuaTable? {
         try core.prepare()
         try core.checkOwnership(of: value)

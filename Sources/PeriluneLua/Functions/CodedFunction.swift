@@ -4,7 +4,7 @@ extension LuaState {
     ///
     /// - Parameters:
     ///   - name: The function's name in errors: `mail.send: argument 1: expected a string, got nil`.
-    ///   - body: Receives the decoded arguments. Its result is encoded, and its error becomes the error of the call.
+    ///   - body: Receives the decoded arguments and returns the result to encode. If it throws, the call raises that error.
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeCodedFunction<each Argument: Decodable, Result: Encodable>(
         _ name: String, _ body: @escaping (repeat each Argument) throws -> Result
@@ -31,9 +31,9 @@ extension LuaState {
 
     /// Creates a Lua function from an asynchronous Swift closure with decoded parameters and an encoded result.
     ///
-    /// The closure runs in its own task, which starts on the state's thread and leaves it when it suspends for the first time. If the
-    /// run is cancelled or exceeds its time limit while the closure is suspended, the script ends at once, and the task is cancelled
-    /// without waiting for it.
+    /// The closure runs in a separate task, which starts on the state's thread and leaves the thread at its first suspension. If
+    /// the run is cancelled or exceeds its time limit while the closure is suspended, the script ends immediately. The task is
+    /// cancelled, but the script does not wait for it to end.
     ///
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeCodedAsyncFunction<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
@@ -54,11 +54,12 @@ extension LuaState {
 }
 
 extension LuaState {
-    /// Creates a Lua function from an asynchronous operation. `request` converts the arguments and `results` the response on the
-    /// state's actor; `request` may also return the results at once. Limits and cancellation end the wait, as for coded
-    /// functions.
+    /// Creates a Lua function from an asynchronous operation. On the state's actor, `request` converts the arguments, and `results`
+    /// converts the response. `request` may instead return the results directly, without a wait. Limits and cancellation end the
+    /// wait.
     ///
-    /// - Parameter staysOnThread: Whether `perform` continues on the state's thread after each wait, for one that then does little.
+    /// - Parameter staysOnThread: Whether `perform` resumes on the state's thread after each wait. Use it for operations with
+    ///   little work after a wait.
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     package func makeAsyncFunction<Request: Sendable, Response: Sendable>(
         _ name: String, stayingOnThread staysOnThread: Bool = false,
@@ -71,7 +72,7 @@ extension LuaState {
     }
 }
 
-/// The request of a call to an asynchronous function, or the results if no work is necessary.
+/// The request made by a call to an asynchronous function, or the results of a call that needs no asynchronous work.
 package enum LuaAsyncRequest<Request> {
     case perform(Request)
     case results([LuaValue])
@@ -111,7 +112,7 @@ private struct CodedOperation<each Argument: Decodable & Sendable, Result: Senda
     }
 }
 
-/// A reader of arguments that decodes one after the other.
+/// A sequential reader that decodes a call's arguments.
 package struct DecodedArguments {
     let name: String
     let values: [LuaValue]

@@ -2,9 +2,9 @@ internal import CPeriluneShim
 
 /// The body of an asynchronous function that scripts call. The body runs on the state's actor, before and after each `await`.
 ///
-/// This is a type with a method instead of a closure: Swift 6.3 ignores that a closure is `nonisolated(nonsending)` once it has a
-/// capture list, and runs it on an arbitrary thread. A method that would leave the actor does not compile, since Lua values are
-/// not `Sendable`. For a closure that does not use the state see `LuaState.makeCodedAsyncFunction(_:_:)`.
+/// The operation is a method and not a closure, because Swift 6.3 ignores `nonisolated(nonsending)` on closures with a capture list
+/// and runs them on an arbitrary thread. The compiler rejects a method that leaves the actor, since Lua values are not `Sendable`.
+/// For a closure that does not use the state, see `LuaState.makeCodedAsyncFunction(_:_:)`.
 ///
 /// ```swift
 /// struct Echo: LuaAsyncOperation {
@@ -23,8 +23,8 @@ public protocol LuaAsyncOperation {
     nonisolated(nonsending) func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue]
 }
 
-/// An error by which an asynchronous operation ends a waiting run. Unlike any other error, it is not raised in the script: the
-/// script's coroutine is discarded at the point where it waits.
+/// The error with which an asynchronous operation ends the run that waits for it. It is the only error that is not raised in the
+/// script; the suspended coroutine is discarded instead.
 package struct LuaAbandonment: Error {
     package init() {}
 }
@@ -38,13 +38,13 @@ struct PendingOperation {
 extension LuaState {
     /// Creates a Lua function from an asynchronous Swift operation.
     ///
-    /// A script calls it like any function. While the operation runs, the script's coroutine is suspended, and no thread waits.
-    /// The script gets an error of kind `yield` in places where Lua cannot suspend (inside a database block, a metamethod, a
-    /// function called by `table.sort`), and in runs that were started by synchronous calls.
+    /// A script calls it like any other function. While the operation runs, the script's coroutine is suspended, and no thread is
+    /// blocked. The call raises an error of kind `yield` if Lua cannot suspend the caller (inside a database block, a metamethod,
+    /// or a function called by `table.sort`), or if the run was started by a synchronous call.
     ///
     /// - Parameters:
     ///   - name: The function's name in errors: `mail.send`.
-    ///   - operation: The operation, retained as long as Lua retains the function.
+    ///   - operation: The operation, which lives as long as the Lua function.
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeAsyncFunction(_ name: String, _ operation: some LuaAsyncOperation) throws(LuaError) -> LuaFunction {
         try core.prepare()
@@ -71,7 +71,7 @@ extension LuaState {
 extension LuaFunction {
     /// Calls the function, which may call asynchronous functions, and returns its results.
     ///
-    /// Cancelling the task ends the script with code `cancelled`. Runs on the actor of the caller, which must be the one
+    /// Cancelling the task ends the script with code `cancelled`. The function runs on the caller's actor, which must be the actor
     /// that uses the state.
     ///
     /// - Throws: ``LuaError`` if the function raises or exceeds a limit, or the task is cancelled.
@@ -80,26 +80,26 @@ extension LuaFunction {
         try await callAsync(arguments, as: LuaRun(of: reference.core))
     }
 
-    /// Calls the function like the variant above. With `isCountingOn`, SQLite's allocations and writes are added to the sums of
+    /// Calls the function like ``callAsync(_:)``. With `isCountingOn`, SQLite's allocations and writes are added to the totals of
     /// earlier runs.
     nonisolated(nonsending) package func callAsync(_ arguments: [LuaValue], isCountingOn: Bool) async throws(LuaError) {
         _ = try await callAsync(arguments, as: LuaRun(of: reference.core, isCountingOn: isCountingOn))
     }
 
-    /// Calls the function as a given run, so that other code can interrupt the run's waits.
+    /// Calls the function as the given run, whose waits other code can interrupt.
     @discardableResult
     nonisolated(nonsending) package func callAsync(_ arguments: [LuaValue], as run: LuaRun) async throws(LuaError) -> [LuaValue] {
         let driver = try AsyncDriver(function: self, arguments: arguments, run: run)
         return try await Self.run(driver, isolation: #isolation)
     }
 
-    /// Calls an error handler like ``callAsync(_:)``. The argument is the raised value of an error, which never leaves Lua.
+    /// Calls an error handler like ``callAsync(_:)``. Its argument is the value that the script raised, which stays in Lua.
     nonisolated(nonsending) package func callAsync(handling error: any Error, isCountingOn: Bool) async throws(LuaError) {
         let driver = try AsyncDriver(function: self, handling: error, run: LuaRun(of: reference.core, isCountingOn: isCountingOn))
         _ = try await Self.run(driver, isolation: #isolation)
     }
 
-    /// Runs a driver on an actor until it ends or its task is cancelled.
+    /// Runs a driver on an actor until the function ends or the task is cancelled.
     private static func run(
         _ driver: AsyncDriver, isolation: isolated (any Actor)?
     ) async throws(LuaError) -> [LuaValue] {
@@ -139,7 +139,7 @@ private final class AsyncDriver {
         core.entering(thread) { core.push(error) }
     }
 
-    /// Creates the coroutine with the function but without its arguments.
+    /// Creates the coroutine and pushes the function. The caller pushes the arguments.
     private init(_ function: LuaFunction, _ run: LuaRun, argumentCount: Int) throws(LuaError) {
         core = function.reference.core
         ownRun = run
@@ -183,7 +183,7 @@ private final class AsyncDriver {
         case waiting(PendingOperation, yieldedCount: CInt)
     }
 
-    /// Runs until the function ends or waits.
+    /// Resumes the coroutine, which runs until the function returns or waits.
     private func step() throws(LuaError) -> Step {
         core.beginStep(of: ownRun)
         defer { core.endStep(of: ownRun) }
@@ -204,13 +204,14 @@ private final class AsyncDriver {
             return .waiting(operation, yieldedCount: count)
         default:
             var error = core.entering(thread) { core.takeError(status: status) }
-            // The run exceeded its limit before the script continued.
+            // The run exceeded its limit before the script resumed, so the error has no position yet.
             if error.code.isLimit, error.file == nil { (error.file, error.line) = place }
             throw error
         }
     }
 
-    /// Throws if the run is cancelled. Without limits, only this ends a script that catches the errors of its asynchronous calls.
+    /// Throws if the run is cancelled. In a state without limits, this check is the only one that ends a script which catches the
+    /// errors of its asynchronous calls.
     private func throwIfCancelled() throws(LuaError) {
         guard core.cancelReason != .none else { return }
         var error = ownRun.limits.error(for: core.cancelReason, exitStatus: core.exitStatus)
@@ -240,7 +241,8 @@ private final class AsyncDriver {
 
     /// Awaits the operation for which the script has yielded, and pushes its outcome on the coroutine for the next `resume()`.
     nonisolated(nonsending) private func perform(_ operation: PendingOperation, yieldedCount: CInt) async throws(LuaError) {
-        // The marker stays on the coroutine until the outcome arrives, so no other run can resume it in the meantime.
+        // The yielded marker stays on the coroutine's stack until the outcome arrives, which prevents other runs from resuming the
+        // coroutine.
         let outcome = await Self.outcome(of: operation, for: ownRun, isolation: #isolation)
         if case .failure(is LuaAbandonment) = outcome { throw LuaError(.cancelled, "the run was abandoned where it waited") }
         plua_pop(thread, yieldedCount)

@@ -1,7 +1,7 @@
 internal import CPeriluneShim
 
-/// A Swift function that Lua calls. The function takes its arguments from the stack, leaves its results there and returns their
-/// number. It never raises errors itself: C raises an error after the Swift function has returned.
+/// A Swift function that Lua calls. It takes its arguments from the stack, leaves its results there and returns their number. It
+/// never raises a Lua error directly; the C trampoline raises the error after the Swift function has returned.
 final class SwiftFunction {
     unowned let core: LuaCore
     let body: (LuaCore, _ argumentCount: Int) throws -> CInt
@@ -18,7 +18,8 @@ final class SwiftFunction {
             do {
                 return try body(core, Int(lua_gettop(L)))
             } catch {
-                // Removing arguments makes room if the stack cannot grow. The first argument stays, because messages name it.
+                // The stack may be unable to grow, so arguments are removed to make room for the error. The first argument stays,
+                // because messages describe it.
                 lua_settop(L, min(lua_gettop(L), 1))
                 core.push(error)
                 return CInt(PLUA_RAISE)
@@ -55,8 +56,8 @@ public struct LuaArguments {
         get throws(LuaError) { try core.openState() }
     }
 
-    /// Whether the script can wait here for an asynchronous function. Waiting is not possible in a function that `table.sort`
-    /// calls, or in a run that was started synchronously.
+    /// Whether the script can wait for an asynchronous function at this point. It cannot wait in a function called by `table.sort`,
+    /// or in a run that was started synchronously.
     public var canWait: Bool { core.context.pointee.has_driver && lua_isyieldable(core.L) != 0 }
 
     /// Returns the argument at a position, converted to a Swift type.
@@ -138,7 +139,7 @@ extension LuaState {
 }
 
 extension LuaCore {
-    /// Creates a function whose body works on the stack of ``L``.
+    /// Creates a Lua function whose body uses the Lua stack directly.
     package func makeFunction(
         _ name: String, raw body: @escaping (LuaCore, _ argumentCount: Int) throws -> CInt
     ) throws(LuaError) -> LuaFunction {
@@ -155,7 +156,7 @@ extension LuaCore {
         return LuaFunction(LuaReference(takingTopOf: self))
     }
 
-    /// Pushes a function that receives its arguments as values.
+    /// Pushes a Lua function whose Swift body receives its arguments as values.
     func pushFunction(_ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]) {
         pushFunction { core, count in
             try core.pushResults(body(LuaArguments(core: core, name: name, count: count)))
@@ -166,10 +167,9 @@ extension LuaCore {
         plua_push_function(L, Unmanaged.passRetained(SwiftFunction(core: self, body: body)).toOpaque())
     }
 
-    /// Creates a function whose body reads typed arguments one after the other.
+    /// Creates a Lua function whose body reads typed arguments in order.
     ///
-    /// - Parameter result: Converts the result to a Lua value unless its type can be pushed directly; `nil` for functions without
-    ///   a result.
+    /// - Parameter result: Converts a result that cannot be pushed directly to a Lua value; `nil` for functions without a result.
     func makeFunction<Result>(
         _ name: String, typed body: @escaping (inout TypedArguments) throws -> Result,
         result makeValue: ((LuaCore, Result) throws -> LuaValue)?
@@ -190,7 +190,7 @@ extension LuaCore {
         return CInt(results.count)
     }
 
-    /// Returns the state, which exists while anything runs in it.
+    /// Returns the state, which cannot be deinitialized while a script or a Swift function runs in it.
     package func openState() throws(LuaError) -> LuaState {
         guard let state, isOpen else { throw LuaError(.usage, "the Lua state is closed") }
         return state

@@ -2,13 +2,13 @@ internal import CPeriluneShim
 
 // Access to the Lua stack for C functions that are written against Lua's own headers.
 //
-// They must not raise, because a Lua error would jump over Swift frames. They may call the Lua functions that the manual marks
-// `-`, and those marked `m`, because memory is not refused while Swift frames are on the stack.
+// The C functions must not raise, because a Lua error would jump over Swift frames. They may call the Lua API functions that the
+// manual marks `-` or `m`: allocations do not fail while Swift frames are on the stack.
 
 extension LuaState {
-    /// Calls C functions that work on the stack of the state.
+    /// Runs a closure that calls C functions on the state's Lua stack.
     ///
-    /// In a Swift function called by a script, this is the stack of the call: its arguments are at 1, 2, 3, ...
+    /// In a Swift function called by a script, the stack holds the arguments of that call at the indexes 1, 2, 3, ...
     ///
     /// - Parameters:
     ///   - values: Values to push first.
@@ -28,7 +28,7 @@ extension LuaState {
 
     /// Returns the value that a closure pushes with C functions; see ``withUnsafeStack(_:_:)``.
     ///
-    /// - Parameter push: Leaves one additional value on the stack.
+    /// - Parameter push: Pushes exactly one value.
     /// - Throws: ``LuaError`` with code `usage` if the state is closed, with code `memory` if its stack cannot grow.
     public func makeValue(c push: (_ L: OpaquePointer) -> Void) throws(LuaError) -> LuaValue {
         try core.prepare()
@@ -38,14 +38,14 @@ extension LuaState {
         return core.takeValues(1)[0]
     }
 
-    /// Pops the error that a C function has left on the stack, in a closure of ``withUnsafeStack(_:_:)``.
+    /// Pops the error that a C function left on the stack. Call it inside the closure of ``withUnsafeStack(_:_:)``.
     ///
-    /// - Parameter status: The Lua status that the function has returned.
+    /// - Parameter status: The Lua status that the C function returned.
     public func takeUnsafeError(status: Int32) -> LuaError { core.takeError(status: status) }
 }
 
 extension LuaTable {
-    /// Sets a member to the value that a closure pushes with C functions; see ``LuaState/makeValue(c:)``.
+    /// Sets a field to the value that a closure pushes with C functions; see ``LuaState/makeValue(c:)``.
     package func setValue(_ name: String, c push: (_ L: OpaquePointer) -> Void) throws(LuaError) {
         try set(.string(LuaString(name)), reference.core.openState().makeValue(c: push))
     }

@@ -1,4 +1,4 @@
-/// The executable lines of a chunk, for coverage.
+/// The executable lines of a compiled chunk, for coverage.
 extension LuaCompiledChunk {
     /// The lines that have instructions.
     package var activeLines: Set<Int> {
@@ -9,12 +9,12 @@ extension LuaCompiledChunk {
 
 /// A reader of line information in Lua 5.4 bytecode.
 ///
-/// - SeeAlso: `ldump.c` and `lundump.c`, which write and read it, and `luaG_getfuncline` in `ldebug.c`.
+/// - SeeAlso: Lua's `ldump.c` and `lundump.c`, which write and read bytecode, and `luaG_getfuncline` in `ldebug.c`.
 private struct BytecodeReader {
     private let bytes: [UInt8]
     private var position = 0
     private var lines: Set<Int> = []
-    /// Whether the bytes are malformed. Reading then stops.
+    /// Whether the bytecode is malformed, which stops the reader.
     private var isBroken = false
 
     init(_ bytes: [UInt8]) {
@@ -22,7 +22,7 @@ private struct BytecodeReader {
     }
 
     mutating func readLines() -> Set<Int> {
-        // Signature, version, format, check bytes, three sizes, an integer, a number, the number of upvalues.
+        // The header: signature, version, format, check bytes, three sizes, an integer, a number. The number of upvalues follows.
         guard bytes.starts(with: [0x1B, 0x4C, 0x75, 0x61, 0x54, 0]) else { return [] }
         skip(4 + 1 + 1 + 6 + 3 + 8 + 8 + 1)
         readFunction()
@@ -106,7 +106,7 @@ private struct BytecodeReader {
         readList { reader, _ in reader.skipString() }
         var line = firstLine
         for (index, step) in steps.enumerated() {
-            // -128 refers to the list of absolute lines.
+            // A step of -128 means that the line is in the list of absolute lines.
             line = step == -128 ? absolute[index] ?? line : line + Int(step)
             // The first instruction of a variadic function prepares its arguments and belongs to no line.
             if index > 0 || !isVariadic { lines.insert(line) }

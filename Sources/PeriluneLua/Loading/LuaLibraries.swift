@@ -25,22 +25,22 @@ public struct LuaLibraries: OptionSet, Sendable {
     public static let io = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_IO))
     /// The whole library `os`, which gives access to processes, files and the environment.
     public static let os = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_OS))
-    /// The whole library `debug`, and the metatable of strings. A script that has this library can corrupt the host's memory.
+    /// The whole library `debug`, and access to the metatable of strings. A script with this library can corrupt the host's memory.
     /// Never grant it to untrusted scripts.
     public static let debug = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_DEBUG))
     /// The functions `dofile` and `loadfile`.
     public static let files = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_LOADFILE))
-    /// The function `string.dump`, and compiled chunks in `load`, `loadfile` and `dofile`. Without this option, and under limits,
-    /// these functions load only text. A script that has this option can corrupt the host's memory. Never grant it to untrusted
+    /// The function `string.dump`, and compiled chunks in `load`, `loadfile` and `dofile`. Without this option, or in a state with
+    /// limits, these functions load only text. A script with this option can corrupt the host's memory. Never grant it to untrusted
     /// scripts.
     public static let bytecode = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_BYTECODE))
-    /// The library `package`, including C libraries, and `require`, which searches the host's modules first. A script that has
+    /// The library `package`, which can load C libraries, and `require`, which searches the host's modules first. A script with
     /// this library can run any code.
     public static let package = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_PACKAGE))
 
-    /// The libraries without effects outside of the state. This is the default.
+    /// The libraries that cannot affect anything outside the state. This is the default.
     public static let sandboxed: LuaLibraries = [.base, .coroutine, .table, .string, .math, .utf8]
-    /// All standard libraries, as users of the command line expect.
+    /// All standard libraries, for scripts run by the command-line tool and other trusted scripts.
     public static let trusted: LuaLibraries = [.sandboxed, .io, .os, .files, .debug, .bytecode, .package]
 
     /// The names under which `require` returns library tables.

@@ -1,7 +1,8 @@
 internal import CPeriluneShim
 internal import Synchronization
 
-/// A chunk of the host's library that many states load. The first state compiles it, and the others load the bytecode.
+/// A chunk of the host's library that several states load. The first state compiles the source text, and the others load the
+/// bytecode.
 package final class LuaLibraryText: Sendable {
     private let name, source: String
     private let compiled = Mutex<LuaCompiledChunk?>(nil)

@@ -1,6 +1,6 @@
 /// A module found by a resolver.
 public enum LuaModule {
-    /// Source text and its file name in errors.
+    /// Source text, and the file name that errors show.
     case source(LuaString, name: String)
     /// A value that is already available.
     case value(LuaValue)
@@ -9,7 +9,7 @@ public enum LuaModule {
 /// A function that returns the module with a name, or `nil` if it has no such module.
 public typealias LuaModuleResolver = (_ name: String) throws -> LuaModule?
 
-/// The resolvers of `require` and the modules that it is loading.
+/// The resolvers that `require` calls, and the modules that are being loaded.
 final class ModuleRegistry {
     var resolvers: [LuaModuleResolver] = []
     /// The modules that are being loaded, outermost first.
@@ -19,9 +19,9 @@ final class ModuleRegistry {
 extension LuaState {
     /// Adds a resolver to `require`, which calls resolvers in the order in which they were added.
     ///
-    /// The first call installs `require` and `package.loaded`, with which scripts can replace or unload modules. In a state with
-    /// ``LuaLibraries/package`` it instead adds a searcher after the one for `package.preload`. As in Lua, a module runs once and
-    /// receives its name and file name; its result is the module, or `true` if it returns nothing.
+    /// The first call installs `require` and `package.loaded`, which lets scripts replace or unload modules. In a state with
+    /// ``LuaLibraries/package``, it instead adds a searcher after Lua's searcher for `package.preload`. A module runs once and
+    /// receives its name and file name. Its result is the module, or `true` if it returns nothing.
     ///
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func addModuleResolver(_ resolver: @escaping LuaModuleResolver) throws(LuaError) {
@@ -43,7 +43,7 @@ extension LuaState {
         try searchers.rawSet(2, .function(searcher))
     }
 
-    /// Returns a loader and its second argument, as Lua's searchers do, or nothing if no resolver has the module.
+    /// Returns a loader and its second argument, like Lua's searchers, or an empty list if no resolver finds the module.
     private func search(_ name: String) throws -> [LuaValue] {
         try requireNoCycle(through: name)
         switch try findModule(name) {

@@ -1,29 +1,29 @@
 internal import CPeriluneShim
 
-/// The limits of a script in one run, which lasts from the outermost call into Lua until that call returns.
+/// The limits of a single run. A run lasts from the outermost call into Lua until that call returns.
 ///
-/// Tasks and timers that a run starts are separate runs, but SQLite's allocations and writes count for all of them together.
+/// Tasks and timers started by a run are separate runs, but they share its limits for SQLite's allocations and writes.
 ///
-/// Exceeding a limit ends the run: the script cannot catch the error, and the call throws a ``LuaError`` whose code identifies
-/// the limit. Only ``instructions`` makes the interpreter slower, by a factor of about two: the other limits cost almost nothing
-/// until they take effect. To end a loop, the process sends `SIGURG` to the thread that runs it.
+/// Exceeding a limit ends the run: the script cannot catch the error, and the call throws a ``LuaError`` whose code identifies the
+/// limit. Only ``instructions`` slows the interpreter down, by a factor of about two. The other limits cost almost nothing until
+/// they are exceeded. To end a loop, the process sends `SIGURG` to the thread that runs it.
 ///
 /// - SeeAlso: Lua 5.4 manual, §4.7, `lua_sethook`.
 public struct LuaLimits: Sendable, Equatable {
-    /// The maximum memory in bytes that may be in use after a full collection; `nil` means no limit.
+    /// The maximum memory that Lua may use after a full garbage collection, in bytes; `nil` means no limit.
     public var memoryInBytes: Int?
     /// The maximum time of a run, including the time in Swift functions; `nil` means no limit.
     public var time: Duration?
-    /// The maximum number of interpreter instructions, rounded to thousands. Work in library functions is charged, too.
+    /// The maximum number of interpreter instructions, rounded to thousands, including a charge for work in library functions.
     /// `nil` means no limit.
     public var instructions: Int?
-    /// The maximum number of bytes that SQLite may write to files during a run: to databases, their journals, and files in which
-    /// it sorts. `nil` means no limit.
+    /// The maximum number of bytes that SQLite may write to files during a run: databases, their journals, and temporary files for
+    /// sorting. `nil` means no limit.
     public var diskInBytes: Int?
     /// Whether a run can be cancelled in the middle of a loop even if no other limit is set.
     public var isCancellable: Bool
 
-    /// Creates limits; by default, without any limit.
+    /// Creates limits. By default, nothing is limited.
     public init(
         memoryInBytes: Int? = nil, time: Duration? = nil, instructions: Int? = nil, diskInBytes: Int? = nil,
         isCancellable: Bool = false
@@ -42,7 +42,7 @@ public struct LuaLimits: Sendable, Equatable {
         memoryInBytes != nil || time != nil || instructions != nil || diskInBytes != nil || isCancellable
     }
 
-    /// The same limits with other ones for a run.
+    /// Returns a copy in which the limits set in `other` override these limits. The memory limit never changes.
     func replaced(by other: LuaLimits) -> LuaLimits {
         var limits = self
         limits.time = other.time ?? time
@@ -51,21 +51,21 @@ public struct LuaLimits: Sendable, Equatable {
         return limits
     }
 
-    /// Sets the limits that apply for the life of the state.
+    /// Installs the memory limit, which applies for the lifetime of the state.
     func install(in context: UnsafeMutablePointer<plua_context>) {
         guard let memoryInBytes else { return }
         let limit = max(memoryInBytes, 1)
         context.pointee.limit = limit
-        // Larger requests are refused at once. This cap is high enough that a table within the limit can still double its size: a
-        // refusal makes Lua collect garbage in the middle of the assignment, which crashes some releases.
+        // The allocator rejects requests above this cap immediately. The cap is high enough for a table within the limit to double
+        // its size, because after a rejected request Lua collects garbage during the assignment, which crashes some releases.
         let (far, overflow) = limit.multipliedReportingOverflow(by: 4)
         let (farther, overflowToo) = far.addingReportingOverflow(16 << 20)
         context.pointee.hard_cap = overflow || overflowToo ? Int.max : farther
     }
 
-    /// Starts the limits of a run.
+    /// Starts applying the limits to a run.
     ///
-    /// - Parameter isCountingOn: Whether SQLite's allocations and writes in the run are added to the sums of earlier runs.
+    /// - Parameter isCountingOn: Whether SQLite's allocations and writes in the run are added to the totals of earlier runs.
     func start(_ context: UnsafeMutablePointer<plua_context>, isCountingOn: Bool) {
         guard isLimited else { return }
         context.pointee.budget = instructions.map { Int64(max($0, 1)) } ?? Int64.max
@@ -80,7 +80,7 @@ public struct LuaLimits: Sendable, Equatable {
         context.pointee.deadline = time.map { plua_now() &+ $0.clampedNanoseconds } ?? 0
     }
 
-    /// Ends a run, so that its cancellation does not affect the next one.
+    /// Stops applying the limits, and clears a cancellation so that it does not end the next run.
     func stop(_ context: UnsafeMutablePointer<plua_context>) {
         plua_end_watch(context)
         context.pointee.deadline = 0
@@ -106,7 +106,7 @@ public struct LuaLimits: Sendable, Equatable {
     }
 }
 
-/// The reason why a run is ended from outside.
+/// The reason why a limit, the host or `os.exit` ends a run.
 package enum LuaCancelReason: Int32, Sendable {
     case none = 0
     case timeout = 1
@@ -118,7 +118,7 @@ package enum LuaCancelReason: Int32, Sendable {
 }
 
 extension Duration {
-    /// The duration in nanoseconds, from 0 to about 290 years.
+    /// The duration in nanoseconds, clamped to the range from 0 to about 290 years.
     fileprivate var clampedNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -1,24 +1,25 @@
 internal import CPeriluneShim
 
-/// A meter of the resources used by the runs that tasks with this meter begin in one state.
+/// A meter that measures the resources used by runs in one state. It includes the runs begun by tasks whose ``current`` is this
+/// meter.
 ///
 /// `@unchecked Sendable`: used only on the thread of the state.
 package final class LuaMeter: @unchecked Sendable {
-    /// The meter for the runs that the current task begins.
+    /// The meter that measures runs begun by the current task.
     @TaskLocal package static var current: LuaMeter?
 
     private let core: LuaCore
-    /// The maximum memory that the state used while the runs used its thread, in bytes.
+    /// The peak memory of the state while measured runs were executing, in bytes.
     package private(set) var peakMemoryInBytes = 0
-    /// The executed SQL statements, without Perilune's own.
+    /// The number of executed SQL statements, excluding Perilune's internal ones.
     package private(set) var statementCount = 0
-    /// The rows that statements have read.
+    /// The number of rows read by statements.
     package private(set) var readRowCount = 0
     /// The number of inserted, updated and deleted rows, including changes by triggers.
     package private(set) var changedRowCount = 0
-    /// The bytes that SQLite has written to files.
+    /// The number of bytes that SQLite wrote to files.
     package private(set) var writtenByteCount = 0
-    /// The executed instructions; `nil` if the limits do not count them.
+    /// The number of executed instructions; `nil` if the runs have no instruction limit.
     package private(set) var instructionCount: Int?
 
     package init(of state: LuaState) {
@@ -31,15 +32,15 @@ package final class LuaMeter: @unchecked Sendable {
         return current
     }
 
-    /// Begins or continues counting.
+    /// Starts or resumes measuring.
     func begin() {
         core.context.pointee.usage = plua_usage(
             is_on: true, peak: core.context.pointee.used, statements: 0, rows: 0, changes: 0, bytes_written: 0)
     }
 
-    /// Interrupts or ends counting.
+    /// Pauses or ends measuring.
     ///
-    /// - Parameter spent: The instructions since ``begin()``, if they are counted.
+    /// - Parameter spent: The number of instructions executed since ``begin()``; `nil` if the run has no instruction limit.
     func end(spent: Int64?) {
         let meter = core.context.pointee.usage
         core.context.pointee.usage.is_on = false

@@ -1,45 +1,45 @@
 internal import CPeriluneShim
 
-/// A run that can be suspended: from the call into Lua until that call returns, with its remaining limits and the reason why it
-/// ended.
+/// A suspendable run, which lasts from a call into Lua until that call returns. It stores its remaining limits and the reason why
+/// it ends.
 ///
-/// While the run waits, other runs continue in the state, each with its own limits.
+/// While the run waits, other runs can execute in the same state, each with separate limits.
 ///
 /// `@unchecked Sendable`: the core's lock guards ``isCancelled``, ``isInterrupted`` and ``handlers``; everything else belongs to
 /// the thread of the state.
 package final class LuaRun: @unchecked Sendable {
-    /// The run for which the current task performs an asynchronous function. Calls back into Lua are charged to it.
+    /// The run that waits for the asynchronous function executed by the current task. Calls back into Lua are charged to this run.
     @TaskLocal static var waiting: LuaRun?
-    /// Limits that override the limits of the state for runs that the current task begins; `nil` keeps the limit of the state. The memory
-    /// limit is always the state's.
+    /// Limits for runs begun by the current task. A limit that is `nil` keeps the state's limit. The memory limit cannot be
+    /// replaced.
     @TaskLocal package static var ownLimits: LuaLimits?
 
     let core: LuaCore
-    /// Called on the state's thread whenever the run starts or continues.
+    /// A function that is called on the state's thread whenever the run starts or resumes.
     package var didResume: (() -> Void)?
     package var willSuspend: (() -> Void)?
-    /// The deadline, 0 without a time limit; `nil` before the run begins.
+    /// The deadline on the clock of `plua_now`. 0 means no time limit, and `nil` means that the run has not begun.
     fileprivate var deadline: UInt64?
     fileprivate var budget = Int64.max
-    /// The state's limits with the changes for this run, if any.
+    /// The state's limits after the replacements from ``ownLimits``; `nil` if the run has no separate limits.
     fileprivate var replacedLimits: LuaLimits?
     /// The meter of the run, if its resources are measured.
     fileprivate var meter: LuaMeter?
-    /// The budget when the meter began to count.
+    /// The remaining instruction budget when the meter last started or resumed.
     fileprivate var measuredBudget = Int64.max
     fileprivate(set) var cancelReason = LuaCancelReason.none
     /// Whether the run has ended.
     fileprivate(set) var isOver = false
     fileprivate var isCancelled = false
-    /// Whether the run's next wait ends at once.
+    /// Whether the run's next wait ends immediately with an error.
     fileprivate var isInterrupted = false
     fileprivate var handlers: [Int: @Sendable () -> Void] = [:]
 
-    /// The number of calls that led to the run, each caused by the previous one, for libraries that count them. Used only on the
-    /// thread of the state.
+    /// The length of the chain of calls that led to the run, in which each call caused the next. Libraries maintain this count.
+    /// Used only on the state's thread.
     package var chain: Int
-    /// Whether SQLite's allocations and writes in the run are added to the sums of earlier runs. Otherwise a script could avoid
-    /// its limits by starting runs.
+    /// Whether SQLite's allocations and writes in the run are added to the totals of earlier runs. Otherwise a script could evade
+    /// its limits by starting new runs.
     private let isCountingOn: Bool
 
     init(of core: LuaCore, isCountingOn: Bool = false) {
@@ -50,7 +50,7 @@ package final class LuaRun: @unchecked Sendable {
 
     fileprivate func start() { limits.start(core.context, isCountingOn: isCountingOn) }
 
-    /// The limits of the run.
+    /// The limits that apply to the run.
     var limits: LuaLimits { replacedLimits ?? core.limits }
 
     /// The remaining time; `nil` without a time limit.
@@ -60,17 +60,17 @@ package final class LuaRun: @unchecked Sendable {
         return .nanoseconds(Int64(clamping: deadline > now ? deadline - now : 0))
     }
 
-    /// Ends the run while it waits.
+    /// Marks the waiting run to end with the given reason, unless another reason is already set.
     func end(for reason: LuaCancelReason) {
         if cancelReason == .none { cancelReason = reason }
     }
 }
 
-/// The active runs, with the context and the deadline that other threads need. Protected by the core's lock.
+/// The suspendable runs of a state, with the context and the deadline that other threads need. Protected by the core's lock.
 struct RunList {
-    /// The context while the state is open.
+    /// The C context of an open state.
     ///
-    /// `@unchecked Sendable`: other threads use the context under the lock, and only its atomic flag.
+    /// `@unchecked Sendable`: other threads access only the atomic flag of the context, and only under the lock.
     struct SharedContext: @unchecked Sendable {
         let pointer: UnsafeMutablePointer<plua_context>
     }
@@ -84,14 +84,14 @@ struct RunList {
 }
 
 extension LuaCore {
-    /// Begins a run that can be suspended.
+    /// Begins a suspendable run.
     func begin(_ run: LuaRun) {
         assertThread()
         drain()
         run.meter = LuaMeter.current(of: self)
         run.replacedLimits = LuaRun.ownLimits.map { limits.replaced(by: $0) }
         runs.withLock { runs in
-            // A cancellation from the time when nothing was running applies to this run.
+            // A cancellation that arrived while nothing was running applies to this run.
             if let context = runs.context?.pointer, runs.suspendable.isEmpty, depth == 0 {
                 run.cancelReason = LuaCancelReason(rawValue: plua_cancel_reason_of(context)) ?? .none
                 plua_clear_cancel_reason(context)
@@ -100,19 +100,19 @@ extension LuaCore {
         }
     }
 
-    /// Ends a run, and closes the state if closing was delayed until then.
+    /// Ends a run, and closes the state if a close was waiting for the run to end.
     func end(_ run: LuaRun) {
         assertThread()
         run.isOver = true
         runs.withLock { runs in
             runs.suspendable[ObjectIdentifier(run)] = nil
-            // The cancellation that ended the run does not apply to the next one.
+            // The cancellation that ended this run must not end the next run.
             if run.isCancelled, runs.suspendable.isEmpty, depth == 0 { plua_clear_cancel_reason(context) }
         }
         closeIfAsked()
     }
 
-    /// The suspendable run that is using the thread.
+    /// The suspendable run that is executing on the state's thread.
     package var currentRun: LuaRun? { runs.withLock { $0.current } }
 
     /// Whether the active run has passed its time limit. Callable from any thread.
@@ -124,10 +124,10 @@ extension LuaCore {
     /// The limits of the active run.
     var currentLimits: LuaLimits { currentRun?.limits ?? limits }
 
-    /// Whether any suspendable runs are active.
+    /// Whether the state has suspendable runs, including waiting ones.
     var hasSuspendableRuns: Bool { runs.withLock { !$0.suspendable.isEmpty } }
 
-    /// Makes a run the current one, and applies its remaining limits to the state.
+    /// Makes a run the current run, and applies its remaining limits to the state.
     func resume(_ run: LuaRun) {
         let isFirst = run.deadline == nil
         if limits.isLimited, isFirst {
@@ -151,7 +151,7 @@ extension LuaCore {
         run.didResume?()
     }
 
-    /// Makes the current run wait or end, and stores its remaining limits.
+    /// Stores the remaining limits of the current run, which waits or ends.
     func suspend(_ run: LuaRun) {
         run.willSuspend?()
         run.meter?.end(spent: run.limits.instructions == nil ? nil : run.measuredBudget - context.pointee.budget)
@@ -164,7 +164,7 @@ extension LuaCore {
         }
     }
 
-    /// Begins a step of a run, which lasts until the run ends or waits.
+    /// Begins a step of a run. A step lasts until the run waits or ends.
     func beginStep(of run: LuaRun) {
         assertThread()
         depth += 1
@@ -178,7 +178,7 @@ extension LuaCore {
         depth -= 1
     }
 
-    /// Begins a run that cannot be suspended. The run does not affect runs that are waiting.
+    /// Begins a run that cannot be suspended. A cancellation of waiting runs does not apply to this run.
     func beginPlainRun() {
         let isBesideOthers = hasSuspendableRuns
         if isBesideOthers { plua_clear_cancel_reason(context) }
@@ -186,14 +186,14 @@ extension LuaCore {
         beginWatch()
     }
 
-    /// Makes a time limit or a cancellation end the current run, even in the middle of a loop.
+    /// Enables the watch that lets a time limit or a cancellation end the current run in the middle of a loop.
     private func beginWatch() {
         if limits.isLimited || context.pointee.is_listening { plua_begin_watch(context) }
     }
 
     // MARK: - Cancelling
 
-    /// Ends all runs, or the next one if none is active. Callable from any thread.
+    /// Ends all runs, or the next run if none is active. Callable from any thread.
     package func cancel(_ reason: LuaCancelReason = .cancelled) {
         let handlers = runs.withLock { runs in
             guard let context = runs.context?.pointer else { return [@Sendable () -> Void]() }
@@ -206,12 +206,12 @@ extension LuaCore {
         for handler in handlers { handler() }
     }
 
-    /// Ends the runs that can be suspended, but no later ones.
+    /// Ends all current suspendable runs. Later runs are not affected.
     package func cancelWaitingRuns() {
         for run in runs.withLock({ Array($0.suspendable.values) }) { cancel(run) }
     }
 
-    /// Ends the run for which the current task performs an asynchronous function.
+    /// Ends the run that waits for the asynchronous function executed by the current task.
     package func cancelWaitingRun() {
         if let run = LuaRun.waiting { cancel(run) }
     }
@@ -229,7 +229,7 @@ extension LuaCore {
         for handler in handlers { handler() }
     }
 
-    /// Ends the current or next wait of a run. The script gets an error of kind `cancelled`, which it may handle.
+    /// Ends the run's current or next wait with an error of kind `cancelled`, which the script may catch.
     package func interrupt(_ run: LuaRun) {
         let handlers = runs.withLock { _ in
             run.isInterrupted = run.handlers.isEmpty
@@ -238,8 +238,8 @@ extension LuaCore {
         for handler in handlers { handler() }
     }
 
-    /// Adds a function that is called, on any thread, when a run is cancelled. Returns the identifier for
-    /// ``removeCancellationHandler(_:of:)``; `nil` if the run must not wait.
+    /// Adds a handler that is called on an arbitrary thread when the run is cancelled or interrupted. Returns an identifier for
+    /// ``removeCancellationHandler(_:of:)``, or `nil` if the run must not wait.
     func addCancellationHandler(of run: LuaRun, _ handler: @escaping @Sendable () -> Void) -> Int? {
         runs.withLock { runs in
             guard !run.isCancelled, !run.isInterrupted, run.cancelReason == .none else {

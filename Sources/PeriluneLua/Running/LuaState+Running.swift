@@ -8,16 +8,17 @@ extension LuaState {
         set { core.thread = newValue }
     }
 
-    /// The suspendable run that is using the thread.
+    /// The suspendable run that is executing on the state's thread.
     package var currentRun: LuaRun? { core.currentRun }
 
-    /// Whether the run is ending. No script can prevent this.
+    /// Whether a limit or a cancellation is ending the current run. Scripts cannot prevent this.
     package var isRunEnding: Bool { core.cancelReason != .none }
 
-    /// Checks the limits and returns whether the run must end. For Swift functions that take a long time without calling Lua.
+    /// Checks the limits and returns whether the run must end. Swift functions that run for a long time without calling Lua should
+    /// call this repeatedly.
     package func hasToEnd() -> Bool { plua_poll(core.context) != 0 }
 
-    /// The identity of the state, for any thread.
+    /// The identity of the state, which any thread may use.
     package var identity: LuaStateIdentity { LuaStateIdentity(ofContext: core.context) }
 
     /// The position of the calling script, skipping library functions: the full and the shortened name of the chunk, and the
@@ -29,8 +30,8 @@ extension LuaState {
         return (String(cString: source), short, Int(activation.currentline))
     }
 
-    /// Passes a function and its argument to a closure. The function writes the script's position, and can be called in a signal
-    /// handler on the thread of the state while the state is open.
+    /// Passes a C function and its argument to a closure. The C function writes the script's position. It can be called from a
+    /// signal handler on the state's thread while the state is open.
     package func withPlaceDescriber(
         _ body: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<CChar>?, Int) -> Void, UnsafeMutableRawPointer) ->
             Void
@@ -45,9 +46,9 @@ extension LuaState {
     }
 }
 
-/// The identity of a state, which stays valid after the state has closed. Usable on any thread.
+/// The identity of a state, usable on any thread and even after the state has closed.
 package struct LuaStateIdentity: Hashable, Sendable {
-    /// The address of the context. Another state may reuse it later.
+    /// The address of the state's context. After the state closes, another state may have the same address.
     private let context: UInt
 
     fileprivate init(ofContext context: UnsafeMutablePointer<plua_context>) {
@@ -64,18 +65,19 @@ package struct LuaStateIdentity: Hashable, Sendable {
 }
 
 extension LuaState {
-    /// Whether scripts see the text of an error that is neither ``LuaError`` nor ``LuaErrorDescribing``; `nil`: always.
+    /// Decides whether scripts see the text of an error that is neither ``LuaError`` nor ``LuaErrorDescribing``. If `nil`, they
+    /// always see it.
     package var disclosesText: ((any Error) -> Bool)? {
         get { core.disclosesText }
         set { core.disclosesText = newValue }
     }
 
-    /// The message of a Swift error whose text scripts do not see.
+    /// The message that scripts see in place of a withheld Swift error.
     package static let withheldMessage = "a function of the program failed; the program does not show the reason to scripts"
 }
 
 extension LuaRun {
-    /// Runs an operation with the task-local values that a task has outside of any run.
+    /// Runs an operation with the task-local values of a task outside any run.
     package static func withoutRun(_ operation: () -> Void) {
         LuaRun.$waiting.withValue(nil) { LuaMeter.$current.withValue(nil) { operation() } }
     }
@@ -84,7 +86,8 @@ extension LuaRun {
         self.init(of: state.core, isCountingOn: isCountingOn)
     }
 
-    /// Passes the `lua_State` to C functions that do not use its stack, if the state is open.
+    /// Passes the `lua_State` to a closure if the state is open. The closure may call only C functions that do not use the Lua
+    /// stack.
     package func withUnsafeState(_ body: (_ L: OpaquePointer) -> Void) {
         if core.isOpen { body(core.main) }
     }
@@ -92,6 +95,6 @@ extension LuaRun {
     /// Ends the run. Callable from any thread.
     package func cancel() { core.cancel(self) }
 
-    /// Ends the current or next wait with an error of kind `cancelled`, which the script may handle. Callable from any thread.
+    /// Ends the run's current or next wait with an error of kind `cancelled`, which the script may catch. Callable from any thread.
     package func interrupt() { core.interrupt(self) }
 }

@@ -7,9 +7,9 @@ import Synchronization
 
 /// A serial executor with its own thread and a large stack.
 ///
-/// Lua's parser, patterns and error messages recurse in C, and blocking in SQLite must not occupy the shared threads of Swift
-/// concurrency, so a script runs on its own thread. Use the thread as the `unownedExecutor` of an actor, or run closures with
-/// ``run(_:)``.
+/// Scripts run on a dedicated thread for two reasons: Lua's parser, pattern matching and error messages recurse in C, and blocking
+/// SQLite calls must not occupy the shared threads of Swift concurrency. Use the thread as the `unownedExecutor` of an actor, or
+/// run closures with ``run(_:)``.
 ///
 /// `@unchecked Sendable`: the mutex guards all its state.
 public final class LuaThread: SerialExecutor, @unchecked Sendable {
@@ -19,7 +19,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
     private let shared = Shared()
     private let thread: pthread_t
 
-    /// The data of the thread, separate from the executor so that the thread does not retain the executor.
+    /// The thread's queue, separate from the executor so that the thread does not retain the executor.
     private final class Shared: @unchecked Sendable {
         var mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         var condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -52,7 +52,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
             pthread_mutex_unlock(mutex)
         }
 
-        /// Waits for work and returns it; `nil` when the thread must end.
+        /// Waits for work and returns all queued items, or `nil` if the thread must end.
         func next() -> [Work]? {
             pthread_mutex_lock(mutex)
             defer { pthread_mutex_unlock(mutex) }
@@ -89,12 +89,12 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
 
         func run() {
             call()
-            // Released before the waiting thread continues, because the closure may capture values that belong to that thread.
+            // Release the closure before the waiting thread continues, because it may capture values that belong to that thread.
             body = nil
             sem_post(semaphore)
         }
 
-        /// Not inlined, so that the compiler retains nothing of the closure afterwards.
+        /// Calls the closure. Not inlined, so that the compiler does not extend the lifetime of captured values.
         @inline(never) private func call() { body?() }
 
         func wait() {
@@ -140,15 +140,15 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         shared.add(.job(UnownedJob(job), asUnownedSerialExecutor()))
     }
 
-    /// Schedules a closure on the thread without waiting for it or for the shared threads of Swift concurrency.
+    /// Schedules a closure on the thread without waiting for the closure. It does not use the shared threads of Swift concurrency.
     ///
     /// The closure is isolated to the actors of this executor, so `assumeIsolated` succeeds.
     public func enqueue(_ body: @escaping @Sendable () -> Void) {
         shared.add(.notice(body))
     }
 
-    /// A task executor for tasks that must not depend on the shared threads of Swift concurrency. Such tasks resume on this
-    /// thread even while they belong to no actor, as they briefly do after each wait.
+    /// A task executor for tasks that must not depend on the shared threads of Swift concurrency. After each wait, a task is
+    /// briefly not isolated to an actor; with this executor, it resumes on this thread even then.
     package var preference: some TaskExecutor { Preference(shared: shared) }
 
     private final class Preference: TaskExecutor {
@@ -176,7 +176,8 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
     /// - Throws: Errors of the closure.
     public func run<Result>(_ body: () throws -> Result) throws -> Result {
         if isCurrent { return try body() }
-        // Written on the thread before the semaphore is signalled and read here afterwards, so accesses never overlap.
+        // The thread writes the result before it signals the semaphore, and this function reads it afterwards, so accesses never
+        // overlap.
         nonisolated(unsafe) var result: Swift.Result<Result, any Error>?
         withoutActuallyEscaping(body) { body in
             let closure = Closure { result = Swift.Result { try body() } }

@@ -1,14 +1,15 @@
 import Synchronization
 
-/// Waits of coroutines for operations outside of Lua.
+/// The waits of coroutines for operations outside Lua.
 extension LuaCore {
-    /// Waits for an operation, at most for the run's remaining time. If the run is cancelled or exceeds its time limit, the
-    /// operation is cancelled and the wait ends.
+    /// Waits for an operation, at most for the run's remaining time. If the run is cancelled or exceeds its time limit, the wait
+    /// ends and the operation is cancelled.
     ///
-    /// The operation starts on the current thread, which it leaves when it waits for the first time. One that returns without
-    /// waiting therefore costs no change of threads.
+    /// The operation starts on the current thread and leaves it at its first suspension. An operation that never suspends therefore
+    /// needs no thread switch.
     ///
-    /// - Parameter staysOnThread: Whether the operation continues on the state's thread after each wait, for one that then does little.
+    /// - Parameter staysOnThread: Whether the operation resumes on the state's thread after each wait. Use it for operations with
+    ///   little work after a wait.
     nonisolated(nonsending) package func waiting<Result: Sendable>(
         stayingOnThread staysOnThread: Bool = false, for operation: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -20,7 +21,7 @@ extension LuaCore {
         return try await value(of: outcome, in: run) { task = Self.start(operation, outcome, on: executor) }
     }
 
-    /// Starts an operation that belongs to no actor: it would otherwise leave the thread before it begins.
+    /// Starts an operation that is not isolated to an actor. Actor isolation would make it leave the thread before it begins.
     private static func start<Result: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Result, _ outcome: Outcome<Result>, on executor: (any TaskExecutor)?
     ) -> Task<Void, Never> {
@@ -33,12 +34,12 @@ extension LuaCore {
         }
     }
 
-    /// Waits until a closure is called from any thread, at most for the run's remaining time. Waiters on one actor continue in
-    /// the order in which their closures were called.
+    /// Waits until another thread calls a closure, at most for the run's remaining time. Waiters on the same actor resume in the
+    /// order in which their closures were called.
     ///
     /// - Parameters:
-    ///   - didEnd: Called once, as soon as the wait is over and before the waiter continues.
-    ///   - begin: Receives the closure and arranges for it to be called. Returns a closure that cancels this arrangement.
+    ///   - didEnd: Called once when the wait ends, before the waiter resumes.
+    ///   - begin: Receives the resuming closure and schedules its call. Returns a closure that cancels the scheduled call.
     nonisolated(nonsending) package func waiting(
         didEnd: @escaping @Sendable () -> Void, until begin: (_ resume: @escaping @Sendable () -> Void) -> () -> Void
     ) async throws {
@@ -51,7 +52,7 @@ extension LuaCore {
 
     /// Returns the outcome, or throws if the run is cancelled or exceeds its time limit first.
     ///
-    /// - Parameter begin: Starts the work, unless the run must not wait.
+    /// - Parameter begin: Starts the work. It is not called if the run must not wait.
     nonisolated(nonsending) private func value<Value>(
         of outcome: Outcome<Value>, in run: LuaRun, begin: () -> Void
     ) async throws -> Value {
@@ -82,7 +83,7 @@ extension LuaCore {
 /// The error of a wait that exceeded the run's time limit.
 private struct TimeIsOver: Error {}
 
-/// The outcome of an operation. The first result counts.
+/// The outcome of an operation. Only the first result is kept.
 private final class Outcome<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -93,7 +94,7 @@ private final class Outcome<Value: Sendable>: Sendable {
     private let state = Mutex<State>(.open)
     private let didEnd: (@Sendable () -> Void)?
 
-    /// - Parameter didEnd: Called once, before the waiter continues.
+    /// - Parameter didEnd: Called once, before the waiter resumes.
     init(didEnd: (@Sendable () -> Void)? = nil) {
         self.didEnd = didEnd
     }
@@ -104,7 +105,7 @@ private final class Outcome<Value: Sendable>: Sendable {
         }
     }
 
-    /// Sets the outcome. Returns whether this is the first result.
+    /// Sets the outcome unless it is already known. Returns whether this result was the first.
     @discardableResult
     func finish(_ result: Result<Value, any Error>) -> Bool {
         let (isFirst, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
@@ -125,10 +126,9 @@ private final class Outcome<Value: Sendable>: Sendable {
 
     /// Waits for the outcome. Call this once.
     ///
-    /// - Parameter thread: A thread on which other tasks get a turn even if the outcome is already known. Otherwise a script that
-    ///   repeatedly waits for operations that end at once, as with a clock that advances by itself, would occupy the thread
-    ///   forever. The wait itself also continues on this thread. Without the preference it would continue on another one, until
-    ///   it is back on its actor.
+    /// - Parameter thread: The thread on which the wait resumes. If the outcome is already known, tasks queued on this thread run
+    ///   first. Otherwise a script that repeatedly waits for operations which end immediately, such as sleeps on a test clock,
+    ///   would occupy the thread forever.
     func value(sharing thread: LuaThread?, isolation: isolated (any Actor)? = #isolation) async throws -> Value {
         try await withTaskExecutorPreference(thread?.preference) {
             // Captured, so that the closure runs on the actor.

@@ -9,45 +9,45 @@ import Synchronization
 /// The implementation behind ``LuaState`` and its handles: the `lua_State`, the conversion of values between Swift and Lua, and
 /// the references to release.
 ///
-/// Handles retain the core instead of the ``LuaState``, so that a Swift function which captures handles creates no cycle.
-/// Everything here runs on the state's own thread, except ``releaseLater(_:)`` and ``cancel(_:)``.
+/// Handles retain the core and not the ``LuaState``, so a Swift function that captures handles does not create a reference cycle.
+/// All members belong to the state's thread, except ``releaseLater(_:)`` and ``cancel(_:)``.
 ///
-/// `@unchecked Sendable`: handles retain the core, and their deinitializers run on any thread; the members that they use are
-/// protected by locks.
+/// `@unchecked Sendable`: the deinitializers of handles run on any thread, and locks protect the members that they use.
 package final class LuaCore: @unchecked Sendable {
     /// The main state, or the coroutine from which Lua called the Swift function that is running.
     ///
-    /// Unchecked: the pointer is read and replaced immediately, on one thread; the check would cost more than the access.
+    /// Unchecked because the pointer is accessed on one thread and only for an instant, and the check would cost more than the
+    /// access.
     @exclusivity(unchecked) package private(set) var L: OpaquePointer
     package let main: OpaquePointer
     package private(set) var isOpen = true
-    /// Whether the state closes as soon as nothing runs in it.
+    /// Whether the state must close once no script or Swift function runs in it.
     private var isClosing = false
 
-    /// The number of calls into Lua on the stack.
+    /// The number of nested calls from Swift into Lua.
     var depth = 0
-    /// The number of calls from Lua into Swift on the stack. A script's finalizer may make such a call while no run is active.
+    /// The number of nested calls from Lua into Swift. A script's finalizer may make such a call while no run is active.
     private var swiftDepth = 0
     package internal(set) var limits = LuaLimits()
     var exitStatus: Int32 = 0
-    /// The last Lua error that was raised again, because Lua keeps only its value.
+    /// The last error that Swift rethrew into Lua. Lua keeps only the raised value, not the code.
     private var raisedAgain: (value: LuaReference, code: LuaError.Code)?
-    /// The operation that an asynchronous function has started, for the driver to perform.
+    /// The operation requested by an asynchronous function. The driver performs it.
     var pendingOperation: PendingOperation?
     /// The functions that convert between the userdata of database libraries and plain values.
     package var libraryValues: LibraryValues?
-    /// Decides whether scripts see the text of an error that is neither ``LuaError`` nor ``LuaErrorDescribing``. If `nil`, they always
-    /// do.
+    /// Decides whether scripts see the text of an error that is neither ``LuaError`` nor ``LuaErrorDescribing``. If `nil`, they
+    /// always see it.
     var disclosesText: ((any Error) -> Bool)?
-    /// The remaining number of bytes for the value that is being copied; `nil` if none is.
+    /// The number of bytes that the current copy of a value may still use; `nil` if no value is being copied.
     var copyAllowance: Int?
-    /// The Swift state. It exists while any Swift function runs.
+    /// The Swift object of the state, which exists while any Swift function runs.
     weak var state: LuaState?
-    /// The thread of the state, once the owner has set it.
+    /// The thread of the state; `nil` if the owner has not set one.
     package weak var thread: LuaThread?
 
     private let released = Mutex<[CInt]>([])
-    /// Whether ``released`` may have elements. This check is too frequent for a lock.
+    /// Whether ``released`` may contain elements. The check is too frequent to take the lock each time.
     private let hasReleased = Atomic(false)
     let runs = Mutex<RunList>(RunList())
 
@@ -92,7 +92,8 @@ package final class LuaCore: @unchecked Sendable {
         guard isOpen else { throw LuaError(.usage, "the Lua state is closed") }
     }
 
-    /// Stops a debug build if the caller is not on the state's thread, because the state may then be corrupt.
+    /// Traps in debug builds if the caller is not on the state's thread, because using the state from another thread can corrupt
+    /// it.
     package func assertThread() {
         assert(
             thread?.isCurrent ?? true, "a Lua state is used on a thread other than its own: code has left the actor of its host")
@@ -120,22 +121,22 @@ package final class LuaCore: @unchecked Sendable {
         plua_free(objects)
     }
 
-    /// Drains if there is something to release. Called whenever a script calls Swift, and before Swift returns, because a handle
-    /// of an argument would prevent the argument's collection. Otherwise values that a script has dropped would stay until the
-    /// run ends.
+    /// Drains if any references or objects are waiting to be released. Called at the start and end of each call from a script into
+    /// Swift. Otherwise handles of arguments would keep values alive until the run ends, even if the script no longer uses them.
     package func drainIfNeeded() {
         if context.pointee.garbage_count > 0 || hasReleased.load(ordering: .acquiring) { drain() }
     }
 
     // MARK: - Calling
 
-    /// Calls the function below its arguments on the stack, and pops its results.
+    /// Calls the function that was pushed before its arguments, and pops its results.
     package func call(argumentCount: Int) throws(LuaError) -> [LuaValue] {
         let base = Int(lua_gettop(L)) - argumentCount - 1
         return try run({ plua_pcall($0, CInt(argumentCount), LUA_MULTRET) }) { takeValues(Int(lua_gettop(L)) - base) }
     }
 
-    /// Runs a shim operation that may execute Lua code: under the limits, and as its own run unless one is already active.
+    /// Runs a shim operation that may execute Lua code. The limits apply, and the operation is a separate run unless a run is
+    /// already active.
     ///
     /// - Parameter takingResults: Pops the results.
     /// - Throws: The error on top of the stack if the operation failed.
@@ -143,12 +144,12 @@ package final class LuaCore: @unchecked Sendable {
         _ operation: (OpaquePointer) -> CInt, takingResults: () -> Result
     ) throws(LuaError) -> Result {
         beginRun()
-        // The reason why a run ended is lost when the run ends, and a pending close then takes effect.
+        // Ending the run clears the reason why it ended and may close the state, so this happens last.
         defer { endRun() }
         let status = operation(L)
         guard status == LUA_OK else { throw takeError(status: status) }
         let results = takingResults()
-        // The limit may have been exceeded too late for the script to notice, but the code that ended the run expects the error.
+        // The script may have ended before it noticed an exceeded limit or a cancellation, but the caller must still get the error.
         if depth == 1, limits.isLimited { _ = plua_poll(context) }
         if depth == 1, cancelReason != .none { throw currentLimits.error(for: cancelReason, exitStatus: exitStatus) }
         return results
@@ -174,7 +175,7 @@ package final class LuaCore: @unchecked Sendable {
         closeIfAsked()
     }
 
-    /// The run for which the current task waits.
+    /// The unfinished run in this state that waits for the current task.
     private var waitingRun: LuaRun? {
         guard let run = LuaRun.waiting, run.core === self, !run.isOver else { return nil }
         return run
@@ -185,7 +186,7 @@ package final class LuaCore: @unchecked Sendable {
         if isClosing { close() }
     }
 
-    /// Runs Swift code for a call from Lua, on the calling coroutine.
+    /// Runs Swift code for a call from Lua, with ``L`` set to the calling coroutine.
     package func entering<Result>(_ L: OpaquePointer, _ body: () -> Result) -> Result {
         assertThread()
         let outer = self.L
@@ -200,10 +201,10 @@ package final class LuaCore: @unchecked Sendable {
 
     // MARK: - Errors
 
-    /// The reason why the run is being ended from outside.
+    /// The reason why a limit, the host or `os.exit` is ending the run.
     var cancelReason: LuaCancelReason { LuaCancelReason(rawValue: plua_cancel_reason_of(context)) ?? .none }
 
-    /// Pops the error value and returns it as an error.
+    /// Pops the raised value and returns it as an error.
     package func takeError(status: CInt) -> LuaError {
         plua_push_failure(L, -1)
         let traceback = string(at: -3)?.description
@@ -239,7 +240,7 @@ package final class LuaCore: @unchecked Sendable {
         return error
     }
 
-    /// Returns the code of the error on top of the stack if it is the one that was last raised again.
+    /// Returns the original code of the error on top of the stack if it is the last error that Swift rethrew.
     private func codeOfRaisedAgain() -> LuaError.Code? {
         guard let raisedAgain else { return nil }
         raisedAgain.value.push(on: L)
@@ -265,7 +266,7 @@ package final class LuaCore: @unchecked Sendable {
         return LuaError(code, describe(at: index))
     }
 
-    /// Returns the description of a thrown value by its `__tostring`, which runs within the remaining limits.
+    /// Returns the description of a raised value from its `__tostring` metamethod, which runs within the remaining limits.
     private func describe(at index: CInt) -> String {
         let type = "\(valueDescription(at: index)) was raised"
         guard lua_checkstack(L, 5) != 0, luaL_getmetafield(L, index, "__tostring") != LUA_TNIL else { return type }
@@ -284,7 +285,7 @@ package final class LuaCore: @unchecked Sendable {
         let message = fields["message"]?.text ?? ""
         var error = LuaError(thrown == nil ? .runtime : .host, message)
         if let inner = thrown?.error as? LuaError {
-            // The error comes from Swift code that Lua has called.
+            // The error object wraps an error that a Swift function threw.
             error = inner
         } else {
             error.underlying = thrown?.error
@@ -296,8 +297,7 @@ package final class LuaCore: @unchecked Sendable {
         return error
     }
 
-    /// The maximum number and nesting depth of values that are read from an error, because a script can raise a table of any
-    /// size.
+    /// The maximum number of values read from an error, and their maximum nesting depth. A script can raise a table of any size.
     private static let fieldLimit = (count: 1000, depth: 10)
 
     /// Returns the plain values under string keys of a table, read without metamethods.
@@ -307,15 +307,15 @@ package final class LuaCore: @unchecked Sendable {
         return fields.filter { if case .other = $0.value { false } else { true } }
     }
 
-    /// Returns the values of a table under string keys, and its list. `count` is the number of values in tables that may still be
-    /// read.
+    /// Returns the values of a table under string keys, and its list elements. `count` is the number of nested values that may
+    /// still be read.
     private func plainTable(at index: CInt, depth: Int, _ count: inout Int) -> (
         fields: [String: ScriptValue], list: [ScriptValue]?
     ) {
         var fields: [String: ScriptValue] = [:], elements: [Int: ScriptValue] = [:]
         let table = lua_absindex(L, index)
         lua_pushnil(L)
-        // A raw iteration over a table that does not change at this time, so lua_next cannot raise.
+        // The iteration is raw and the table does not change during it, so lua_next cannot raise.
         while lua_next(L, table) != 0 {
             if lua_type(L, -2) == LUA_TSTRING, let key = string(at: -2) {
                 fields[key.description] = plainValue(at: -1, depth: depth, &count)
@@ -349,7 +349,7 @@ package final class LuaCore: @unchecked Sendable {
         return .other(valueDescription(at: index))
     }
 
-    /// Returns the Lua value for a field of an error; `nil` if it has none in this state.
+    /// Returns the Lua value for a field of an error, or Lua's `nil` if the field cannot be converted in this state.
     private func luaValue(of field: ScriptValue) -> LuaValue {
         switch field {
         case .boolean(let value): .boolean(value)
@@ -361,7 +361,8 @@ package final class LuaCore: @unchecked Sendable {
         }
     }
 
-    /// Pushes the value that a script sees for a Swift error. For an error from Lua, this is the originally raised value.
+    /// Pushes the value that a script catches for a Swift error. For an error that was raised in this state, it is the original
+    /// value.
     package func push(_ error: any Error) {
         if let error = error as? LuaError, let value = error.value, value.core === self {
             value.push(on: L)
@@ -391,7 +392,8 @@ package final class LuaCore: @unchecked Sendable {
             (kind, message, fields) = (error.luaKind, error.luaMessage, error.luaFields)
         case let error as LuaError:
             (kind, message, fields) = (error.kind?.rawValue ?? error.code.description, error.message, error.fields)
-            // It comes from another state, or from the program: the SQL is not the script's.
+            // The error comes from another state or from the program, so the SQL is not part of the script and must not be
+            // disclosed.
             if disclosesText != nil { (fields["sql"], fields["offset"]) = (nil, nil) }
             if let file = error.file, fields["file"] == nil {
                 fields["file"] = .string(file)
@@ -414,7 +416,8 @@ package final class LuaCore: @unchecked Sendable {
         plua_error_payload(L, -1)!.pointee = Unmanaged.passRetained(ThrownError(error)).toOpaque()
     }
 
-    /// Attaches a Swift error to the error object on top of the stack. In the thrown error it becomes ``LuaError/underlying``.
+    /// Attaches a Swift error to the error object on top of the stack. It becomes the ``LuaError/underlying`` error when the object
+    /// reaches Swift.
     package func attachToErrorObject(_ error: any Error) {
         guard let payload = plua_error_payload(L, -1), payload.pointee == nil else { return }
         payload.pointee = Unmanaged.passRetained(ThrownError(error)).toOpaque()
@@ -440,8 +443,8 @@ package final class LuaCore: @unchecked Sendable {
         return LuaString(UnsafeRawBufferPointer(start: bytes, count: length))
     }
 
-    /// Returns a string of an error. In a state with limits it is cut after a megabyte, because Swift's copy does not count
-    /// against the limits.
+    /// Returns a string for an error message, truncated to 1 MB in a state with limits, because the Swift copy does not count
+    /// against the memory limit.
     private func cutString(at index: CInt) -> LuaString? {
         let most: lua_Unsigned = 1 << 20
         guard context.pointee.limited, lua_type(L, index) == LUA_TSTRING, lua_rawlen(L, index) > most else {
@@ -460,7 +463,7 @@ package final class LuaCore: @unchecked Sendable {
         return String(cString: plua_describe(L, index))
     }
 
-    /// Returns the value at an index. Handles keep it alive.
+    /// Returns the value at an index. A handle keeps its object alive.
     package func value(at index: CInt) -> LuaValue {
         switch lua_type(L, index) {
         case LUA_TBOOLEAN: return .boolean(lua_toboolean(L, index) != 0)
@@ -481,7 +484,7 @@ package final class LuaCore: @unchecked Sendable {
         return LuaReference(takingTopOf: self)
     }
 
-    /// Pushes a value whose handles belong to this state.
+    /// Pushes a value. The caller ensures that its handle belongs to this state.
     package func push(_ value: LuaValue) {
         switch value {
         case .nil: lua_pushnil(L)
@@ -550,9 +553,9 @@ package final class LuaCore: @unchecked Sendable {
     }
 }
 
-/// A valid pointer for strings without bytes.
+/// A valid pointer for empty strings.
 private nonisolated(unsafe) let emptyString: UnsafePointer<CChar> = {
-    // Never freed or modified, so sharing is safe.
+    // The memory is never freed or modified, so sharing it is safe.
     let terminator = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
     terminator.initialize(to: 0)
     return UnsafePointer(terminator)
@@ -567,7 +570,7 @@ final class ThrownError {
     }
 }
 
-/// Splits a message such as `chunk:12: message` into its parts.
+/// Splits a message such as `chunk:12: message` into file, line and text.
 func splitPosition(_ message: String) -> (file: String?, line: Int?, message: String) {
     let text = message.utf8
     var searched = text.startIndex

@@ -1,15 +1,15 @@
 internal import CPeriluneShim
 
-/// Counting of the lines that run in scripts.
+/// Line coverage and line traces of scripts.
 extension LuaState {
-    /// Starts counting how often each line runs, for chunks that come from files. Call it only in a state with limits, before
-    /// anything runs there.
+    /// Starts counting how often each line of chunks from files runs. Call this only on a state with limits, before any script runs
+    /// in it.
     package func coverLines() {
         guard core.isOpen, limits.isLimited else { return }
         _ = plua_cover_lines(core.context)
     }
 
-    /// Starts recording the order in which lines run, for chunks that come from files. The conditions of ``coverLines()`` apply.
+    /// Starts recording the order in which lines of chunks from files run. The conditions of ``coverLines()`` apply.
     package func traceLines(upTo limit: Int) {
         guard core.isOpen, limits.isLimited else { return }
         _ = plua_trace_lines(core.context, limit)
@@ -25,7 +25,7 @@ extension LuaState {
         return trace
     }
 
-    /// Passes each line that has run to a closure, with its count.
+    /// Passes each executed line and its execution count to a closure.
     package func readCoverage(_ take: (_ file: String, _ line: Int, _ count: Int) -> Void) {
         guard core.isOpen else { return }
         withoutActuallyEscaping(take) { take in
@@ -40,15 +40,15 @@ extension LuaState {
     }
 }
 
-/// The lines that have run in a state, in order.
+/// A trace of the lines executed in a state, in order.
 package struct LuaLineTrace: Codable, Sendable, Equatable {
-    /// The names of the files. Entries refer to them by index.
+    /// The file names, to which the entries refer by index.
     package var files: [String] = []
-    /// The first lines: each entry has the number of the file in the upper 12 bits, and the line in the others.
+    /// The first executed lines. Each entry holds the file index in the upper 12 bits and the line number in the lower 20 bits.
     package var entries: [UInt32] = []
-    /// The number of lines that have run.
+    /// The number of executed lines, including lines that ``entries`` does not contain.
     package var count = 0
-    /// The hash of all lines that have run.
+    /// The hash of all executed lines.
     package var hash: UInt64 = 0
 
     /// Returns a line as `FILE:LINE`.

@@ -2,8 +2,8 @@ internal import CPeriluneShim
 
 /// A Lua state: globals, loaded code and all values that scripts create.
 ///
-/// A state and its handles belong to one thread at a time, or to one actor; only ``LuaState/Cancellation`` may be used from
-/// others. Errors of scripts, including exceeded memory and time limits, are thrown; no script can end the process.
+/// A state and its handles belong to one thread at a time, or to one actor. Other threads may use only ``LuaState/Cancellation``.
+/// Errors of scripts, including exceeded memory and time limits, are thrown as Swift errors; scripts cannot end the process.
 ///
 /// ```swift
 /// let state = try LuaState()
@@ -14,21 +14,21 @@ public final class LuaState {
     package let core: LuaCore
     /// The limits of this state's scripts.
     public let limits: LuaLimits
-    /// The standard functions that scripts have.
+    /// The standard functions available to scripts.
     package let libraries: LuaLibraries
     let modules = ModuleRegistry()
-    /// The userdata types by Swift type. They retain the core, not this object.
+    /// The userdata types by Swift type. They retain the core, not the state.
     var userdataTypes: [ObjectIdentifier: AnyObject] = [:]
-    /// Objects that users of the state store in it, by type.
+    /// Objects that libraries store with the state, by type.
     package var attachments: [ObjectIdentifier: AnyObject] = [:]
 
     /// Creates a state.
     ///
     /// - Parameters:
-    ///   - libraries: The standard functions that scripts have.
+    ///   - libraries: The standard functions available to scripts.
     ///   - limits: The limits of one run.
-    ///   - isDeterministic: Whether scripts behave the same in each process: `pairs` and `next` visit keys in a fixed order,
-    ///     numbers replace addresses, and `table.sort` does not choose pivots by the clock.
+    ///   - isDeterministic: Whether scripts behave identically in every process: `pairs` and `next` visit keys in a fixed order,
+    ///     object numbers replace addresses in text, and `table.sort` does not use the clock to choose pivots.
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public init(libraries: LuaLibraries = .sandboxed, limits: LuaLimits = .none, isDeterministic: Bool = false) throws(LuaError) {
         core = try LuaCore(isDeterministic: isDeterministic)
@@ -44,8 +44,8 @@ public final class LuaState {
         limits.install(in: core.context)
     }
 
-    /// Loads permanent values of the state. Garbage collection is paused during loading, and then continues as after a full
-    /// collection. Not for script code.
+    /// Runs a closure that loads permanent values, with garbage collection paused. Afterwards the collector continues as it would
+    /// after a full collection. Do not run scripts in the closure.
     package func loading<Result>(_ load: () throws -> Result) throws -> Result {
         try core.prepare()
         plua_begin_loading(core.L)
@@ -62,8 +62,8 @@ public final class LuaState {
         if core.limits.time != nil { core.limits.time = time }
     }
 
-    /// Closes the state and releases its values. If a script is running, the state closes after that. Handles then throw errors
-    /// with code `usage`.
+    /// Closes the state and releases its values. If a script is running, the state closes when the script ends. Handles of a closed
+    /// state throw errors with code `usage`.
     public func close() {
         core.close()
     }
@@ -83,7 +83,7 @@ public final class LuaState {
         try load(source, chunkName: "@" + name, environment: environment)
     }
 
-    /// Compiles a chunk of the host's own library. Errors raised in it get the position of the script that called it.
+    /// Compiles a chunk of the host's own library. An error raised in the chunk has the position of the calling script.
     ///
     /// - Parameters:
     ///   - source: The text.
@@ -110,7 +110,7 @@ public final class LuaState {
         return try core.run(compile) { takeChunk(environment) }
     }
 
-    /// Returns the chunk on top of the stack, with its own globals if an environment is given.
+    /// Pops the chunk on top of the stack and returns it. An environment replaces the chunk's globals.
     func takeChunk(_ environment: LuaTable?) -> LuaFunction {
         if let environment {
             environment.reference.push(on: core.L)
@@ -147,7 +147,7 @@ public final class LuaState {
         }
     }
 
-    /// Replaces the global variables for code that is loaded afterwards.
+    /// Replaces the table of global variables for code that is loaded afterwards.
     package func replaceGlobals(by table: LuaTable) throws(LuaError) {
         try core.prepare()
         try core.checkOwnership(of: .table(table))
@@ -155,7 +155,8 @@ public final class LuaState {
         lua_rawseti(core.L, plua_registry_index(), lua_Integer(LUA_RIDX_GLOBALS))
     }
 
-    /// Raises the memory limit until the returned closure is called, which collects garbage first. Does nothing without a limit.
+    /// Raises the memory limit until the caller invokes the returned closure. The closure collects garbage and restores the limit.
+    /// Without a limit, nothing happens.
     package func raiseMemoryLimit(byBytes bytes: Int) -> () -> Void {
         guard core.isOpen, core.context.pointee.limit > 0, bytes > 0 else { return {} }
         let (limit, cap) = (core.context.pointee.limit, core.context.pointee.hard_cap)
@@ -173,7 +174,7 @@ public final class LuaState {
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeTable(arrayCount: Int = 0, fieldCount: Int = 0) throws(LuaError) -> LuaTable {
         try core.prepare()
-        // The counts are hints that may come from a script, so they are limited to avoid allocating gigabytes.
+        // The counts are hints that may come from a script, so they are capped to prevent huge allocations.
         lua_createtable(core.L, CInt(min(max(arrayCount, 0), 1 << 20)), CInt(min(max(fieldCount, 0), 1 << 20)))
         return LuaTable(LuaReference(takingTopOf: core))
     }
@@ -187,7 +188,7 @@ public final class LuaState {
         plua_limit_output(core.L, max(bytes, 0))
     }
 
-    /// Counts other output of a script against the output limit. Returns whether the output may be written.
+    /// Charges output that `print` does not write to the output limit. Returns whether the output may be written.
     package func takeOutput(ofBytes count: Int) -> Bool { plua_take_output(core.L, count) }
 
     /// Runs a full garbage collection.
@@ -201,35 +202,34 @@ public final class LuaState {
 
     // MARK: - Cancelling
 
-    /// A handle with which any thread can end the runs of a state.
+    /// A handle that any thread can use to end the runs of a state.
     public struct Cancellation: Sendable {
         let core: LuaCore
 
-        /// Ends the current run, or the next one if none is active, with code `cancelled`.
+        /// Ends the current run with code `cancelled`, or the next run if none is active.
         ///
-        /// A script in a loop ends only if its state has a limit or is cancellable (``LuaLimits/isCancellable``), or after
-        /// `listen(for:)`.
+        /// A script in a loop ends only if its state has a limit, is cancellable (``LuaLimits/isCancellable``), or listens for a
+        /// signal.
         public func cancel() {
             core.cancel()
         }
 
-        /// Ends active and waiting runs, but no later ones.
+        /// Ends all active and waiting runs. Later runs are not affected.
         public func cancelRuns() {
             core.cancelWaitingRuns()
         }
 
-        /// Whether the current run has exceeded its time limit. This is true for a moment before the run ends, or longer if
-        /// nothing ends it.
+        /// Whether the current run has exceeded its time limit. It stays true until the run ends.
         package var isOverdue: Bool { core.isOverdue }
     }
 
-    /// A handle by which other threads can end the run.
+    /// A handle that other threads can use to end runs of this state.
     public var cancellation: Cancellation { Cancellation(core: core) }
 
-    /// Makes runs of a state without limits cancellable in the middle of a loop.
+    /// Makes runs cancellable in the middle of a loop even if the state has no limits.
     ///
-    /// - Parameter signal: The signal that interrupts threads, in place of `SIGURG`, in every state of the process. Its handler
-    ///   is replaced.
+    /// - Parameter signal: The signal that interrupts threads in place of `SIGURG`, in every state of the process. An existing
+    ///   signal handler is replaced.
     package func listen(for signal: Int32) {
         guard core.isOpen else { return }
         _ = plua_listen(core.context, signal)
@@ -256,7 +256,7 @@ public final class LuaState {
     }
 }
 
-/// Calls `body` with the text after a first line that begins with `#`. The line break stays, so that line numbers are correct.
+/// Calls `body` with the text, without a first line that begins with `#`. The line break stays, so line numbers remain correct.
 private func withSkippedShebang<Result>(
     _ bytes: [UInt8], _ body: (UnsafePointer<CChar>?, Int) -> Result
 ) -> Result {

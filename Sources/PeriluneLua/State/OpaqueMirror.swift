@@ -1,8 +1,8 @@
-// Test frameworks reflect errors and values, with all objects that these refer to, on any thread. Scripts change the contents of a state
-// in the meantime, so reflection ends where they begin.
+// Mirrors that hide the contents of states. Test frameworks reflect errors and values recursively, on any thread, while scripts may
+// be changing the state. Reflection must therefore stop at these objects.
 
 extension Mirror {
-    /// A mirror without children, of an object whose contents belong to a thread or an actor.
+    /// Creates a mirror without children for an object whose contents belong to a thread or an actor.
     package init(opaque object: some AnyObject) {
         self.init(object, children: [:], displayStyle: .class)
     }
@@ -21,11 +21,11 @@ extension LuaRun: CustomReflectable {
 }
 
 extension LuaState: CustomReflectable {
-    /// A mirror without children: the contents of a state belong to its thread.
+    /// A mirror without children, because the contents of a state belong to its thread.
     public var customMirror: Mirror { Mirror(opaque: self) }
 }
 
 extension LuaThread: CustomReflectable {
-    /// A mirror without children: the contents of a thread's queue belong to the thread.
+    /// A mirror without children, because the contents of the queue belong to the thread.
     public var customMirror: Mirror { Mirror(opaque: self) }
 }

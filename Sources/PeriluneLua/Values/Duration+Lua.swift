@@ -1,8 +1,8 @@
-/// Durations, which are numbers of seconds in Lua.
+/// The conversion of durations, which are numbers of seconds in Lua.
 extension Duration: LuaCoded {
     public static var luaTypeName: String { "a number of seconds" }
 
-    /// The largest argument of `Duration.seconds`.
+    /// The largest number of seconds that is passed to `Duration.seconds`.
     private static let limit = 1e20
 
     public static func fromLua(_ value: LuaValue) throws(LuaError) -> Duration {

@@ -1,4 +1,5 @@
-/// A table key with the order of deterministic states: numbers, strings by their bytes, booleans, objects by creation.
+/// A table key, ordered as in deterministic states: first numbers, then strings in byte order, booleans, and objects in order of
+/// creation.
 ///
 /// The C counterpart is `Order/traversal.c`.
 enum KeyOrder: Comparable {
@@ -37,7 +38,8 @@ enum KeyOrder: Comparable {
         }
     }
 
-    /// Compares numbers exactly. A float among keys has no integer value.
+    /// Compares two numbers without rounding. Lua stores integral float keys as integers, so a float key is never equal to an
+    /// integer key.
     private static func isLess(_ left: LuaValue, _ right: LuaValue) -> Bool {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): left < right

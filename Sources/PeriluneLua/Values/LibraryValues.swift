@@ -1,8 +1,8 @@
-/// The conversions for userdata that represent plain values: null, blobs and dates. Database libraries define them.
+/// The conversions for userdata that represent plain values (null, blobs and dates), which the database libraries define.
 package struct LibraryValues {
-    /// A function that returns the value of a userdata, or `nil` if the userdata has none.
+    /// Returns the plain value of a userdata, or `nil` for any other userdata.
     let read: (LuaValue) -> ScriptValue?
-    /// A function that creates the placeholder for NULL.
+    /// Creates the Lua value for NULL.
     let makeNull: (LuaState) throws(LuaError) -> LuaValue
 
     package init(read: @escaping (LuaValue) -> ScriptValue?, makeNull: @escaping (LuaState) throws(LuaError) -> LuaValue) {

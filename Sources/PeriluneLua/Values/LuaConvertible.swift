@@ -1,7 +1,7 @@
-/// A Swift type with a counterpart in Lua.
+/// A Swift type whose values can be converted to and from Lua values.
 ///
-/// Conversions lose no information: a float becomes an integer only if it has no fraction, numbers out of range are errors, and
-/// strings are not numbers.
+/// Conversions lose no information. A float becomes an integer only if it has no fractional part, a number out of range is an
+/// error, and strings are not converted to numbers.
 public protocol LuaConvertible {
     /// Converts a Lua value.
     ///
@@ -10,10 +10,10 @@ public protocol LuaConvertible {
 
     /// Converts the value to Lua. New tables belong to `state`.
     ///
-    /// - Throws: ``LuaError`` if the value has no counterpart in Lua or memory runs out.
+    /// - Throws: ``LuaError`` if Lua cannot represent the value or memory runs out.
     func toLua(in state: LuaState) throws(LuaError) -> LuaValue
 
-    /// A description of matching Lua values for messages: "an integer".
+    /// The name of the expected Lua type in error messages: "an integer".
     static var luaTypeName: String { get }
 }
 
@@ -206,7 +206,7 @@ extension Dictionary: LuaConvertible where Key == String, Value: LuaConvertible 
 }
 
 extension LuaValue {
-    /// The description in messages: a number itself, any other value by its type.
+    /// The description of the value in error messages: the number, or the type of any other value.
     var plainDescription: String {
         switch self {
         case .integer(let integer): "\(integer)"

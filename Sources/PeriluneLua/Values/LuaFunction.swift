@@ -25,7 +25,7 @@ public struct LuaFunction {
         return try core.call(argumentCount: arguments.count)
     }
 
-    /// Calls the function with Swift values and converts its first result.
+    /// Calls the function with Swift values as arguments, and converts its first result to a Swift type.
     ///
     /// - Throws: ``LuaError`` if the function raises or exceeds a limit, or its result has a different type.
     public func callAsFunction<each Argument: LuaConvertible, Result: LuaConvertible>(
@@ -34,7 +34,7 @@ public struct LuaFunction {
         try Result.fromLua(call(luaValues(repeat each argument, for: reference.core)).first ?? .nil)
     }
 
-    /// Calls the function with Swift values and ignores its results.
+    /// Calls the function with Swift values as arguments, and discards its results.
     ///
     /// - Throws: ``LuaError`` if the function raises or exceeds a limit.
     public func callAsFunction<each Argument: LuaConvertible>(_ argument: repeat each Argument) throws(LuaError) {

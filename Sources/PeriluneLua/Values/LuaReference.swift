@@ -1,14 +1,14 @@
 internal import CPeriluneShim
 
-/// A reference that keeps a Lua value alive for a Swift handle.
+/// A reference in the Lua registry, which keeps a Lua value alive for a Swift handle.
 ///
-/// `@unchecked Sendable`: immutable. The deinitializer may run on any thread and only adds the id to a list under a lock. The
-/// value itself is accessed only through ``LuaCore``, on the state's thread.
+/// `@unchecked Sendable`: a reference is immutable. The deinitializer may run on any thread, but it only adds the id to a list
+/// under a lock. Only ``LuaCore`` accesses the value, on the state's thread.
 final class LuaReference: @unchecked Sendable {
     let core: LuaCore
     private let id: CInt
 
-    /// Pops the value on top of the stack and refers to it.
+    /// Pops the value on top of the stack and creates a reference to it.
     init(takingTopOf core: LuaCore) {
         self.core = core
         id = plua_reference(core.L)

@@ -1,4 +1,4 @@
-/// A Lua string: bytes that may contain NULs and need not be UTF-8.
+/// A Lua string, which is a sequence of arbitrary bytes. It may contain NUL bytes and need not be valid UTF-8.
 public struct LuaString: Hashable, Sendable {
     /// The bytes of the string.
     public var bytes: [UInt8]
@@ -26,7 +26,7 @@ extension LuaString: ExpressibleByStringLiteral {
 }
 
 extension LuaString: CustomStringConvertible {
-    /// The text, with U+FFFD for bytes that are not UTF-8.
+    /// The text, with U+FFFD in place of invalid UTF-8.
     public var description: String {
         String(decoding: bytes, as: UTF8.self)
     }

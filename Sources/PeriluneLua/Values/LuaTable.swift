@@ -1,6 +1,6 @@
 internal import CPeriluneShim
 
-/// A handle of a Lua table.
+/// A handle to a Lua table.
 public struct LuaTable {
     let reference: LuaReference
     private var core: LuaCore { reference.core }
@@ -9,7 +9,7 @@ public struct LuaTable {
         self.reference = reference
     }
 
-    /// Returns the value under a key, like `table[key]` in Lua, including `__index`.
+    /// Returns the value of a key, like `table[key]` in Lua, including `__index`.
     ///
     /// - Throws: ``LuaError`` if a metamethod raises.
     public func get(_ key: LuaValue) throws(LuaError) -> LuaValue {
@@ -17,7 +17,7 @@ public struct LuaTable {
         return try core.run(plua_get) { core.takeValues(1)[0] }
     }
 
-    /// Sets the value under a key, like `table[key] = value` in Lua, including `__newindex`.
+    /// Sets the value of a key, like `table[key] = value` in Lua, including `__newindex`.
     ///
     /// - Throws: ``LuaError`` if the key is `nil` or NaN, or if `__newindex` raises.
     public func set(_ key: LuaValue, _ value: LuaValue) throws(LuaError) {
@@ -25,7 +25,7 @@ public struct LuaTable {
         try core.run(plua_set)
     }
 
-    /// Returns the value under a key, without metamethods.
+    /// Returns the value of a key, without metamethods.
     ///
     /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func rawGet(_ key: LuaValue) throws(LuaError) -> LuaValue {
@@ -35,7 +35,7 @@ public struct LuaTable {
         return core.takeValues(1)[0]
     }
 
-    /// Sets the value under a key, without metamethods.
+    /// Sets the value of a key, without metamethods.
     ///
     /// - Throws: ``LuaError`` if the key is `nil` or NaN, the state is closed, or there is not enough memory.
     public func rawSet(_ key: LuaValue, _ value: LuaValue) throws(LuaError) {
@@ -43,7 +43,7 @@ public struct LuaTable {
         try core.run(plua_raw_set)
     }
 
-    /// Pushes the table, a key, and the value if one is given. All must belong to the same state.
+    /// Pushes the table, a key, and an optional value. All must belong to the same state.
     private func push(with key: LuaValue, _ value: LuaValue? = .none) throws(LuaError) {
         try core.prepare()
         try core.checkOwnership(of: key)
@@ -53,9 +53,9 @@ public struct LuaTable {
         if let value { core.push(value) }
     }
 
-    /// Returns the value under a key, converted to a Swift type.
+    /// Returns the value of a key, converted to a Swift type.
     ///
-    /// - Throws: ``LuaError`` if a metamethod raises, or the value is not of the type.
+    /// - Throws: ``LuaError`` if a metamethod raises, or the value cannot be converted.
     public func get<Value: LuaConvertible>(_ key: LuaValue, as type: Value.Type = Value.self) throws(LuaError) -> Value {
         try Value.fromLua(get(key))
     }
@@ -92,8 +92,8 @@ public struct LuaTable {
         plua_pop(core.L, 1)
     }
 
-    /// Returns all keys and values, without metamethods. In a deterministic state their order is fixed; otherwise it changes from
-    /// process to process.
+    /// Returns all keys and values, without metamethods. Their order is fixed in a deterministic state and otherwise differs
+    /// between processes.
     ///
     /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func pairs() throws(LuaError) -> [(key: LuaValue, value: LuaValue)] {
@@ -106,8 +106,8 @@ public struct LuaTable {
         var order: [KeyOrder] = []
         let isOrdered = plua_is_deterministic(L)
         lua_pushnil(L)
-        // The table does not change at this time, so lua_next cannot raise: creating handles creates no Lua objects, and only
-        // that could collect garbage, which could run a script's finalizers.
+        // lua_next cannot raise, because the table does not change during the loop. Creating handles allocates no Lua objects, so
+        // no garbage collection can run a script's finalizers.
         while lua_next(L, table) != 0 {
             try core.chargeCopy(textInBytes: textInBytes(at: -2) + textInBytes(at: -1))
             pairs.append((core.value(at: -2), core.value(at: -1)))
@@ -121,7 +121,7 @@ public struct LuaTable {
         lua_type(core.L, index) == LUA_TSTRING ? Int(lua_rawlen(core.L, index)) : 0
     }
 
-    /// Returns the values under 1, 2, 3, ... up to the first `nil`, without metamethods.
+    /// Returns the values of the keys 1, 2, 3, ... up to the first `nil`, without metamethods.
     ///
     /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func array() throws(LuaError) -> [LuaValue] {
@@ -137,7 +137,7 @@ public struct LuaTable {
         return values
     }
 
-    /// Sets a Swift function as a method or member of the table; see ``LuaState/makeFunction(_:_:)``.
+    /// Sets a field of the table to a Swift function; see ``LuaState/makeFunction(_:_:)``.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func setFunction(
@@ -146,7 +146,7 @@ public struct LuaTable {
         try set(name) { core.pushFunction(name, body) }
     }
 
-    /// Sets a C function as a method or member of the table; see ``LuaState/makeFunction(c:)``.
+    /// Sets a field of the table to a C function; see ``LuaState/makeFunction(c:)``.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func setFunction(_ name: String, c function: @escaping LuaCFunction) throws(LuaError) {

@@ -1,6 +1,6 @@
 internal import CPeriluneShim
 
-/// A handle of a userdata: a value of the host in Lua.
+/// A handle to a userdata, which makes a value of the host available in Lua.
 public struct LuaUserdata {
     let reference: LuaReference
 
@@ -8,11 +8,11 @@ public struct LuaUserdata {
         self.reference = reference
     }
 
-    /// The state of the userdata; `nil` if it no longer exists.
+    /// The state that contains the userdata; `nil` if the state no longer exists.
     package var state: LuaState? { reference.core.state }
 }
 
-/// A container for the Swift value of a userdata until the userdata is collected or its scope ends.
+/// A box that holds the Swift value of a userdata until the userdata is collected or its scope ends.
 private final class UserdataBox<Value> {
     var value: Value?
 
@@ -23,8 +23,8 @@ private final class UserdataBox<Value> {
 
 /// A Swift type whose values scripts can hold, with its methods, properties and metamethods.
 ///
-/// A script sees `value:method(...)`, `value.property` and the operators; it reaches neither the metatable nor the Swift
-/// value. A type belongs to the state that it was made in, and lives as long as that.
+/// Scripts can use `value:method(...)`, `value.property` and operators, but they cannot access the metatable or the Swift value. A
+/// type belongs to the state in which it was made, and lives as long as the state.
 ///
 /// ```swift
 /// let point = try state.makeUserdataType("point", of: Point.self)
@@ -35,18 +35,18 @@ private final class UserdataBox<Value> {
 /// try state.globals.set("origin", .userdata(point.make(Point(x: 0, y: 0))))
 /// ```
 public final class LuaUserdataType<Value> {
-    /// The name of the type's values in messages.
+    /// The name of the type in error messages.
     public let name: String
     private let core: LuaCore
-    /// The metatable, for C code of this package that creates values of the type.
+    /// The metatable, which this package's C code uses to create values of the type.
     package let metatable: LuaTable
-    /// The address of ``metatable``, for fast comparison. The handle keeps it valid.
+    /// The address of ``metatable``, for fast comparison. It stays valid as long as the handle exists.
     private let metatablePointer: UnsafeRawPointer?
     private let methods: LuaTable
     private var properties: [LuaString: Property] = [:]
-    /// What to write in place of members that other libraries have, by their names.
+    /// Hints for missing members, by name. Each hint names the replacement for a member that other libraries have.
     package var advice: [String: String] = [:]
-    /// Whether the bytes of a value are stored in the userdata itself instead of in a box.
+    /// Whether values are stored directly in the userdata and not in a box.
     private let isInline: Bool
 
     private struct Property {
@@ -80,7 +80,7 @@ public final class LuaUserdataType<Value> {
 
     /// Adds a method.
     ///
-    /// - Parameter body: Receives the value and the arguments, which count from 1 after the value.
+    /// - Parameter body: Receives the value and the other arguments, whose positions start at 1.
     /// - Parameter name: The name of the method in scripts: `point:distance(other)`.
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func method(
@@ -102,7 +102,7 @@ public final class LuaUserdataType<Value> {
         try methods.rawSet(.string(LuaString(name)), .function(function))
     }
 
-    /// Adds a property; without a setter, scripts can only read it.
+    /// Adds a property, which is read-only if it has no setter.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func property(
@@ -123,8 +123,8 @@ public final class LuaUserdataType<Value> {
         try metatable.rawSet(.string(LuaString(event)), .function(function))
     }
 
-    /// Makes every use of a value fail: its fields, its operators and its text. Scripts can still store, pass and compare the
-    /// value.
+    /// Makes the fields, operators and string conversion of all values throw an error. Scripts can still store, pass and compare
+    /// the values.
     package func refuseUse(_ error: @escaping () -> LuaError) throws(LuaError) {
         for event in [
             "add", "sub", "mul", "div", "mod", "pow", "unm", "idiv", "band", "bor", "bxor", "shl", "shr", "bnot", "concat", "len",
@@ -142,7 +142,7 @@ public final class LuaUserdataType<Value> {
             raw: { core, _ in
                 let value = try self.value(at: 1, for: self.name)
                 lua_settop(core.L, 2)
-                // Methods come first, because they are found without calling Swift.
+                // Methods are looked up first, because this needs no call into Swift.
                 self.methods.reference.push(on: core.L)
                 lua_pushvalue(core.L, 2)
                 if lua_rawget(core.L, -2) != LUA_TNIL { return 1 }
@@ -214,7 +214,7 @@ public final class LuaUserdataType<Value> {
 
     /// Returns the Swift value in a Lua value.
     ///
-    /// - Throws: ``LuaError`` with code `conversion` if it is not of this type, with code `usage` if its scope has ended.
+    /// - Throws: ``LuaError`` with code `conversion` if the value is not of this type, or with code `usage` if its scope has ended.
     public func value(of value: LuaValue) throws(LuaError) -> Value {
         try self.value(of: value, for: name)
     }
@@ -229,7 +229,7 @@ public final class LuaUserdataType<Value> {
         return try living(held, for: user)
     }
 
-    /// Returns the value of the userdata at an index of the stack.
+    /// Returns the Swift value of the userdata at a stack index.
     private func value(at index: CInt, for user: String) throws(LuaError) -> Value {
         guard let held = held(at: index) else {
             throw LuaError(.conversion, "\(user): expected \(name), got \(core.valueDescription(at: index))")
@@ -237,7 +237,7 @@ public final class LuaUserdataType<Value> {
         return try living(held, for: user)
     }
 
-    /// The contents of a userdata of the type. The value is missing if its scope has ended.
+    /// The contents of a userdata of this type.
     private enum Held {
         case value(Value)
         case dead
@@ -259,7 +259,7 @@ public final class LuaUserdataType<Value> {
         return look(lua_gettop(core.L))
     }
 
-    /// Returns whether a userdata of the type is at an index of the stack.
+    /// Returns whether the value at a stack index is a userdata of this type.
     private func holds(at index: CInt) -> Bool {
         let L = core.L
         guard lua_type(L, index) == LUA_TUSERDATA, lua_getmetatable(L, index) != 0 else { return false }
@@ -274,12 +274,12 @@ public final class LuaUserdataType<Value> {
         return Unmanaged<UserdataBox<Value>>.fromOpaque(object).takeUnretainedValue().value.map(Held.value) ?? .dead
     }
 
-    /// Returns the state of the type.
+    /// Returns the state to which the type belongs.
     package func openState() throws(LuaError) -> LuaState { try core.openState() }
 
     // MARK: - Scopes
 
-    /// Creates a userdata that is valid until a scope ends. After that, all uses in scripts raise an error of kind `dead_handle`.
+    /// Creates a userdata that is valid until a scope ends. Later uses in scripts raise an error of kind `dead_handle`.
     ///
     /// - Throws: ``LuaError`` if the scope has ended, or there is not enough memory.
     public func make(_ value: Value, in scope: LuaScope) throws(LuaError) -> LuaUserdata {
@@ -291,7 +291,7 @@ public final class LuaUserdataType<Value> {
     }
 }
 
-/// The arguments of a method, counted from 1 after the value itself.
+/// The arguments of a method call without the value itself. Positions start at 1.
 public struct LuaMethodArguments {
     private let arguments: LuaArguments
 
@@ -307,14 +307,14 @@ public struct LuaMethodArguments {
 
     /// Returns the argument at a position, converted to a Swift type.
     ///
-    /// - Throws: ``LuaError`` that names the function and the position if the argument is not of the type.
+    /// - Throws: ``LuaError`` that names the function and the position if the argument cannot be converted.
     public func get<Value: LuaConvertible>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
         try convertArgument(position, of: arguments.name) { () throws(LuaError) in try Value.fromLua(self[position]) }
     }
 
     /// Returns the argument at a position, decoded.
     ///
-    /// - Throws: ``LuaError`` that names the function and the position if the argument does not decode.
+    /// - Throws: ``LuaError`` that names the function and the position if the argument cannot be decoded.
     public func decode<Value: Decodable>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
         try convertArgument(position, of: arguments.name) { () throws(LuaError) in
             try LuaDecoder().decode(type, from: self[position])
@@ -333,7 +333,7 @@ public struct LuaMethodArguments {
     }
 }
 
-/// The lifetime of scoped handles.
+/// A scope that limits the lifetime of userdata.
 public final class LuaScope {
     private var endings: [() -> Void] = []
     private var hasEnded = false
@@ -350,7 +350,7 @@ public final class LuaScope {
 }
 
 extension LuaState {
-    /// Creates a type of userdata.
+    /// Creates a userdata type.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeUserdataType<Value>(
@@ -359,8 +359,8 @@ extension LuaState {
         try makeUserdataType(name, of: type, isInline: false)
     }
 
-    /// Creates a type of userdata whose values are plain bytes, stored in the userdata itself. Collecting a userdata then
-    /// releases nothing, and C code can create and read the values.
+    /// Creates a userdata type whose values are plain bytes, stored directly in the userdata. Such values need no cleanup when they
+    /// are collected, and C code can create and read them.
     package func makeInlineUserdataType<Value: BitwiseCopyable>(
         _ name: String, of type: Value.Type = Value.self
     ) throws(LuaError) -> LuaUserdataType<Value> {
@@ -375,12 +375,12 @@ extension LuaState {
         return type
     }
 
-    /// Returns the userdata type that was last created for a Swift type; `nil` if none was created.
+    /// Returns the most recently created userdata type for a Swift type, or `nil` if none exists.
     public func userdataType<Value>(of type: Value.Type) -> LuaUserdataType<Value>? {
         userdataTypes[ObjectIdentifier(type)] as? LuaUserdataType<Value>
     }
 
-    /// Runs Swift code with a scope. Handles created in the scope are invalid after the call, even if the code throws.
+    /// Runs a closure with a scope. Userdata created in the scope become invalid when the closure returns or throws.
     public func withScope<Result>(_ body: (LuaScope) throws -> Result) rethrows -> Result {
         let scope = LuaScope()
         defer { scope.end() }

@@ -2,8 +2,8 @@ internal import CPeriluneShim
 
 /// A Lua value.
 ///
-/// Tables, functions, userdata and coroutines are handles: the value stays in Lua and lives at least as long as the handle. Use a
-/// handle only with the state that made it, on the thread or actor of that state.
+/// Tables, functions, userdata and coroutines are handles: the object stays in Lua and lives at least as long as the handle. Use a
+/// handle only with the state that created it, and on that state's thread or actor.
 public enum LuaValue {
     /// `nil`.
     case `nil`
@@ -13,7 +13,7 @@ public enum LuaValue {
     case integer(Int64)
     /// A float.
     case number(Double)
-    /// A string of bytes.
+    /// A byte string.
     case string(LuaString)
     /// A table, by reference.
     case table(LuaTable)
@@ -37,7 +37,7 @@ public enum LuaValue {
         }
     }
 
-    /// The name of the type with its article, for messages: "an integer", "nil".
+    /// The name of the type with its article, for error messages: "an integer", "nil".
     public var typeName: String {
         switch self {
         case .nil: "nil"
@@ -54,7 +54,7 @@ public enum LuaValue {
 }
 
 extension LuaValue {
-    /// The description of the value in messages about wrong types: `the integer 5`, `a request`.
+    /// The description of the value in error messages about wrong types: `the integer 5`, `a request`.
     package var shortDescription: String {
         switch self {
         case .nil: plain(LUA_TNIL)
@@ -89,7 +89,8 @@ extension LuaValue {
         }
     }
 
-    /// Returns the description of an object by its state if the state runs on this thread, otherwise by its type.
+    /// Returns the state's description of an object if the state is running on this thread, otherwise the name of the object's
+    /// type.
     private func object(_ reference: LuaReference, _ type: CInt) -> String {
         let core = reference.core
         guard core.isRunningHere, lua_checkstack(core.L, 5) != 0 else { return plain(type) }
@@ -100,7 +101,7 @@ extension LuaValue {
         }
     }
 
-    /// The plain value that a library's userdata represents, such as NULL or bytes; other values themselves.
+    /// The plain value that a library's userdata represents, such as NULL or bytes. For any other value, the value itself.
     var plain: LuaValue {
         guard case .userdata(let userdata) = self else { return self }
         return switch userdata.reference.core.libraryValues?.read(self) {
@@ -110,7 +111,7 @@ extension LuaValue {
         }
     }
 
-    /// The value of a library's userdata: null, a blob or a date; `nil` for other values.
+    /// The null, blob or date in a library's userdata; `nil` for other values.
     var libraryValue: ScriptValue? {
         guard case .userdata(let userdata) = self else { return nil }
         return userdata.reference.core.libraryValues?.read(self)
@@ -118,8 +119,8 @@ extension LuaValue {
 }
 
 extension LuaValue: Equatable {
-    /// Compares values without metamethods, as Lua does: handles are equal if they refer to the same object, integers and floats
-    /// if they are the same number.
+    /// Compares values like `rawequal` in Lua. Handles are equal if they refer to the same object; an integer and a float are equal
+    /// if they represent the same number.
     public static func == (left: LuaValue, right: LuaValue) -> Bool {
         switch (left, right) {
         case (.nil, .nil): true

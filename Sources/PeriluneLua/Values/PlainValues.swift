@@ -1,6 +1,6 @@
 internal import CPeriluneShim
 
-/// A reader of the arguments of a typed function, which converts one after the other.
+/// A sequential reader that converts the arguments of a typed function.
 struct TypedArguments {
     private let arguments: LuaArguments
     private let L: OpaquePointer
@@ -21,9 +21,9 @@ struct TypedArguments {
         try take(type) { (arguments, position) throws(LuaError) in try arguments.decode(position) }
     }
 
-    /// Returns the next argument. The most common types are converted without a ``LuaValue``, which halves the time of a call.
-    /// Each cast is between identical types, as the preceding comparison ensures. (A function that returns an optional would make
-    /// Swift look up that type on every call, which takes as long as everything else.)
+    /// Returns the next argument. The most common types are converted without a ``LuaValue``, which halves the time of a call. The
+    /// comparison before each cast ensures that both types are identical. (With a helper that returns an optional, Swift would look
+    /// up the optional's type on every call, which doubles the time.)
     private mutating func take<Value>(
         _ type: Value.Type, orConvert convert: (LuaArguments, Int) throws(LuaError) -> Value
     ) throws(LuaError) -> Value {
@@ -52,7 +52,7 @@ extension LuaCore {
         return String(validating: UnsafeRawBufferPointer(start: bytes, count: length), as: UTF8.self)
     }
 
-    /// Pushes a value of one of the most common types. Returns false for other types.
+    /// Pushes a value of one of the most common types, or returns false for any other type.
     func pushPlain<Value>(_ value: Value) -> Bool {
         if Value.self == Int.self {
             lua_pushinteger(L, lua_Integer(unsafeBitCast(value, to: Int.self)))

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A plain value of a script, for results, arguments and parameters whose type is not known in advance.
+/// A plain value from a script, for results, arguments and parameters whose types are not known in advance.
 ///
 /// ```swift
 /// let report: ScriptValue = try await host.run(
@@ -14,13 +14,13 @@ public import Foundation
 ///     source: "return ...", arguments: report)
 /// ```
 ///
-/// The value is a copy, independent of its state, and `Sendable`. Tables with the keys 1, 2, 3, ... and empty tables are lists;
-/// others, such as records and rows, are fields. Values that are not plain data stay in Lua: ``other(_:)``.
+/// The value is a `Sendable` copy, independent of the Lua state. Empty tables and tables with the keys 1, 2, 3, ... become lists;
+/// other tables, records and rows become fields. Functions and other values that are not plain data become ``other(_:)``.
 @nonexhaustive
 public enum ScriptValue: Sendable {
     /// The Lua value `nil`.
     case `nil`
-    /// The value `perilune.null`: NULL in a table, which cannot contain `nil`.
+    /// The value `perilune.null`, which represents NULL in tables, because tables cannot contain `nil`.
     case null
     /// A boolean.
     case boolean(Bool)
@@ -30,7 +30,7 @@ public enum ScriptValue: Sendable {
     case number(Double)
     /// A UTF-8 string.
     case string(String)
-    /// A string that is not UTF-8, or a blob. Passed to Lua, the bytes become a string.
+    /// A string that is not UTF-8, or a blob. In Lua, the bytes become a string.
     case bytes(Data)
     /// A `perilune.date`.
     case date(Date)
@@ -38,15 +38,15 @@ public enum ScriptValue: Sendable {
     case list([ScriptValue])
     /// A table whose keys are strings.
     case fields([String: ScriptValue])
-    /// A value that stays in Lua, described by its type: "a function". Such a value cannot be passed to a script.
+    /// A value that cannot leave Lua, described by its type: "a function". It cannot be passed to a script.
     case other(String)
 
-    /// The field with a name; `nil` if it does not exist, or the value has no fields.
+    /// The field with the given name; `nil` if the field does not exist or the value has no fields.
     public subscript(name: String) -> ScriptValue? {
         if case .fields(let fields) = self { fields[name] } else { nil }
     }
 
-    /// The element at a position, from 0; `nil` if it does not exist, or the value is not a list.
+    /// The element at a position, from 0; `nil` if the element does not exist or the value is not a list.
     public subscript(position: Int) -> ScriptValue? {
         if case .list(let elements) = self, elements.indices.contains(position) { elements[position] } else { nil }
     }
@@ -61,7 +61,7 @@ extension ScriptValue: LuaCoded {
         try value.copying { () throws(LuaError) in try copy(value, depth: 0) }
     }
 
-    /// The maximum nesting depth, as for encoded values. A table that contains itself exceeds this depth.
+    /// The maximum nesting depth, the same as in ``LuaEncoder``. A table that contains itself exceeds it.
     private static let deepest = 100
 
     private static func copy(_ value: LuaValue, depth: Int) throws(LuaError) -> ScriptValue {
@@ -123,7 +123,7 @@ extension ScriptValue: LuaCoded {
         case .string(let value): return .string(LuaString(value))
         case .bytes(let value): return .string(LuaString(value))
         case .date(let value):
-            // The database libraries define the Lua value for a date.
+            // Without the database libraries, dates have no Lua representation.
             guard let value = value as Any as? any LuaConvertible else {
                 throw LuaError(.conversion, "a date has no form in Lua without the libraries for databases")
             }
@@ -131,7 +131,7 @@ extension ScriptValue: LuaCoded {
         case .list(let elements):
             let table = try state.makeTable(arrayCount: elements.count)
             for (index, element) in elements.enumerated() {
-                // A hole would end the list, so null must be used instead of nil.
+                // A `nil` would end the list in Lua, so lists must use null.
                 if case .nil = element { throw LuaError(.conversion, "element \(index + 1) of a list is nil; use null") }
                 try table.rawSet(.integer(Int64(index + 1)), element.toLua(in: state))
             }
@@ -146,7 +146,7 @@ extension ScriptValue: LuaCoded {
 }
 
 extension LuaValue {
-    /// The key as text for messages.
+    /// The text of a table key in error messages.
     fileprivate var keyText: String {
         switch self {
         case .integer(let value): "\(value)"
@@ -161,7 +161,7 @@ extension LuaValue {
 // MARK: - Codable
 
 extension ScriptValue {
-    /// Decodes a value from JSON or another format. Dates and bytes have the form for which the decoder is configured. `null`
+    /// Decodes a value from JSON or another format. The decoder's configuration determines the format of dates and bytes. `null`
     /// becomes ``null``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -178,7 +178,7 @@ extension ScriptValue {
         } else if let value = try? container.decode([String: ScriptValue].self) {
             self = .fields(value)
         } else {
-            // Null replaces `nil`, because lists can contain it.
+            // Decoded as ``null`` and not as ``nil``, because lists can contain ``null``.
             self = .null
         }
     }
@@ -205,9 +205,9 @@ extension ScriptValue {
 // MARK: - Comparing and reading in Swift
 
 extension ScriptValue: Equatable {
-    /// Compares two values. Numbers are equal as in Lua: 2 equals 2.0.
+    /// Compares two values. An integer and a float are equal if they represent the same number, like in Lua: 2 equals 2.0.
     ///
-    /// Disfavored, so that comparing a result of any type with a literal is not ambiguous with ``LuaValue``.
+    /// Disfavored to avoid an ambiguity with ``LuaValue`` when a generic result is compared with a literal.
     @_disfavoredOverload
     public static func == (left: ScriptValue, right: ScriptValue) -> Bool {
         switch (left, right) {
@@ -236,7 +236,7 @@ extension ScriptValue: Hashable {
         case .null: hasher.combine(1)
         case .boolean(let value): hasher.combine(value)
         case .integer(let value): hasher.combine(value)
-        // A float that equals an integer is hashed like it.
+        // A float that equals an integer must have the integer's hash.
         case .number(let value): if let integer = Int64(exactly: value) { hasher.combine(integer) } else { hasher.combine(value) }
         case .string(let value): hasher.combine(value)
         case .bytes(let value): hasher.combine(value)
@@ -252,7 +252,7 @@ extension ScriptValue {
     /// The boolean; `nil` for other types.
     public var bool: Bool? { if case .boolean(let value) = self { value } else { nil } }
 
-    /// The integer, or a float with an integral value; `nil` for other values.
+    /// The integer, or a float without a fractional part as an integer; `nil` for other values.
     public var int: Int64? {
         switch self {
         case .integer(let value): value
@@ -261,7 +261,7 @@ extension ScriptValue {
         }
     }
 
-    /// The number, float or integer; `nil` for other types.
+    /// The float, or an integer converted to a float; `nil` for other types.
     public var double: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -273,7 +273,7 @@ extension ScriptValue {
     /// The text; `nil` for other types.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// The text, with replacements for bytes that are not UTF-8; `nil` for other types.
+    /// The text, with U+FFFD in place of invalid UTF-8; `nil` for other types.
     package var text: String? {
         switch self {
         case .string(let value): value
@@ -282,7 +282,7 @@ extension ScriptValue {
         }
     }
 
-    /// The bytes of a blob or a string; `nil` if it is neither.
+    /// The bytes of a blob or a string; `nil` for other types.
     public var data: Data? {
         switch self {
         case .bytes(let value): value
@@ -306,9 +306,9 @@ extension ScriptValue {
         }
     }
 
-    /// Decodes the value like the result of a script.
+    /// Decodes the value with the rules for script results.
     ///
-    /// - Throws: `LuaError` with code `conversion` if it does not decode as the type.
+    /// - Throws: `LuaError` with code `conversion` if the value cannot be decoded as the type.
     public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws(LuaError) -> Value {
         let state = try LuaState(libraries: [])
         return try LuaDecoder().decode(from: toLua(in: state))
