@@ -4,19 +4,19 @@ internal import Foundation
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The global table `perilune` and the native functions for the library's Lua modules.
+/// The builder of the global table `perilune` and of the native functions for the library's Lua modules.
 final class ScriptLibrary {
     let perilune: LuaTable
-    /// The loader of the Lua modules, which passes them the Swift and C functions. The files in `lib/perilune/native` document
+    /// The loader of the Lua modules, which provides the Swift and C functions to them. The files in `lib/perilune/native` document
     /// these functions.
     let loader: LibraryLoader
     private let state: LuaState
     private let dates: DateBinding
     private let now: () throws -> DateTime
 
-    /// Creates the library and loads its modules. The row path must be open.
+    /// Creates the library and loads its modules. The row path must already be installed in the state.
     ///
-    /// - Parameter modules: Lua modules in addition to the modules of every state.
+    /// - Parameter modules: Additional Lua modules besides the standard modules.
     init(
         in state: LuaState, environment: ScriptEnvironment, modules: [LibraryModules], migrations: MigrationBinding,
         loop: ScriptLoop
@@ -39,7 +39,8 @@ final class ScriptLibrary {
         try EnvironmentBinding(environment: environment, state: state).install(in: perilune)
         try loader.open(in: state, perilune: perilune)
         try state.globals.set("perilune", .table(perilune))
-        // `require` also returns the global, for users who expect it. The owner of the resolver keeps the state alive.
+        // `require("perilune")` returns the global table, too. The closure does not retain the state, because the state owns the
+        // resolver.
         try state.addModuleResolver { [unowned state] name in name == "perilune" ? .value(try state.globals.get("perilune")) : nil
         }
     }
@@ -53,7 +54,7 @@ final class ScriptLibrary {
 
     // MARK: - Functions for the Lua modules
 
-    /// Creates a table that modules find as `perilune.native.NAME`.
+    /// Creates a table that modules load as `perilune.native.NAME`.
     private func makeNative(_ name: String) throws -> LuaTable {
         let table = try state.makeTable()
         try loader.provide("perilune.native." + name, .table(table))
@@ -99,7 +100,7 @@ final class ScriptLibrary {
         try loader.provide("perilune.native.records", state.makeValue(c: prec_push_record_functions))
     }
 
-    /// Defines `db:transaction_date`: the time of the context's clock when a script first requests it in a transaction.
+    /// Defines `db:transaction_date`, which returns the time at which a script first requested it in the current transaction.
     private func defineTransactionDate(in methods: LuaTable) throws {
         try methods.setFunction("transaction_date") { [dates, now] arguments in
             let handle = try DatabaseHandle(arguments, 1, for: "db:transaction_date")
@@ -208,14 +209,14 @@ final class ScriptLibrary {
         }
     }
 
-    /// Returns `perilune.null`, a blob or a date as a plain value; `nil` for other values.
+    /// Returns the plain value of `perilune.null`, a blob or a date, or `nil` for other values.
     private static func plainValue(of value: LuaValue) -> ScriptValue? {
         if value.isNull { return .null }
         if let bytes = value.blobBytes { return .bytes(Data(bytes)) }
         return (try? Date.fromLua(value)).map { .date($0) }
     }
 
-    /// Replaces the Lua library functions that have one of these effects by functions that raise an error.
+    /// Replaces every Lua library function that has one of these effects with a function that raises an error.
     func withhold(_ effects: OutsideEffects, in state: LuaState) throws {
         let names = try state.makeTable()
         for (name, effect) in [("files", OutsideEffects.files), ("programs", .programs), ("native", .native)] {
@@ -228,7 +229,7 @@ final class ScriptLibrary {
 }
 
 extension BindingError {
-    /// Returns the error for an unknown name. Its message suggests the most similar existing name.
+    /// Returns the error for an unknown name. Its message suggests the most similar known name.
     package static func unknown(_ what: String, _ name: String, among names: [String]) -> BindingError {
         var message = "no \(what) `\(name)`"
         var fields: [String: ScriptValue] = ["name": .string(name)]

@@ -2,29 +2,27 @@ internal import CPeriluneRows
 package import GRDB
 package import PeriluneLua
 
-/// The setup of the scripts' API in a state: `db`, `perilune` and their methods.
+/// The options for installing the script API (`db`, `perilune` and their methods) in a state.
 package struct ScriptSetup {
     /// The default database.
     package var database: any DatabaseWriter
-    /// Whether scripts may open database files and use SQL that reaches files.
+    /// Whether scripts may open database files and run SQL that accesses files.
     package var allowsFiles: Bool
     /// Whether a transaction that SQL begins in the default database stays open between calls; see ``ScriptDatabase/Rights``.
     package var keepsTransactions = false
-    /// The clock, the random numbers and other services for scripts.
+    /// The clock, the random number generator and other services for scripts.
     package var environment: ScriptEnvironment
-    /// The effects outside of the database that scripts cannot have, regardless of their libraries. In previews, all of them by
-    /// default.
+    /// The external effects that scripts are denied, even if their libraries would allow them. By default, a preview denies all.
     package var withheld: OutsideEffects
     /// The extensions that each connection loads before the script uses it.
     package var extensions = SQLiteExtensions.none
-    /// Whether the default database is also the global `db`. It always is `perilune.database`.
+    /// Whether the default database is available as the global `db` in addition to `perilune.database`.
     package var definesGlobal = true
-    /// The scheduler of the callbacks that scripts wait for. The host drives it.
+    /// The event loop of the scripts, which the host drives.
     package let loop: ScriptLoop
-    /// The Lua modules in addition to the modules of every state.
+    /// Additional Lua modules besides the standard modules.
     package var modules: [LibraryModules] = []
-    /// Adds modules that only some states have. Called with the loader of the library's modules, after the modules of every
-    /// state are loaded.
+    /// Adds further modules to the state. Called with the module loader after the standard modules are loaded.
     package var extending: (@Sendable (LibraryLoader, LuaState) throws -> Void)?
 
     package init(database: any DatabaseWriter, allowsFiles: Bool, environment: ScriptEnvironment = .machine) {
@@ -35,7 +33,7 @@ package struct ScriptSetup {
         loop = ScriptLoop(environment: environment)
     }
 
-    /// Installs the API in a state. Call it once for each state.
+    /// Installs the API in a state. Call this once per state.
     ///
     /// - Returns: The loader of the library's modules.
     @discardableResult
@@ -66,7 +64,7 @@ package struct ScriptSetup {
     }
 }
 
-/// Effects that scripts can have outside of their database.
+/// Effects of scripts outside their database.
 package struct OutsideEffects: OptionSet, Sendable {
     package let rawValue: Int
 
@@ -78,9 +76,9 @@ package struct OutsideEffects: OptionSet, Sendable {
     package static let files = OutsideEffects(rawValue: 1)
     /// Running programs.
     package static let programs = OutsideEffects(rawValue: 2)
-    /// Loading modules in machine code, which can do anything.
+    /// Loading native modules, which can run any code.
     package static let native = OutsideEffects(rawValue: 4)
-    /// Opening other databases that are files.
+    /// Opening other database files.
     package static let databases = OutsideEffects(rawValue: 8)
     /// All effects.
     package static let all: OutsideEffects = [.files, .programs, .native, .databases]

@@ -3,7 +3,7 @@ internal import GRDB
 package import PeriluneLua
 package import PeriluneRecords
 
-/// The state of a script as the place of a database sees it.
+/// The functions that a ``DatabasePlace`` calls during an access.
 extension AccessRunner: PlaceClient {
     var isStatement: Bool {
         switch request.pointee.mode {
@@ -30,7 +30,7 @@ extension AccessRunner: PlaceClient {
 }
 
 extension pdb_remote {
-    /// The calls for statements that run elsewhere. The database keeps the place, which keeps the link.
+    /// Creates the row-path callbacks for statements that run elsewhere. The database retains the place, which retains the link.
     init(_ link: PlaceLink) {
         self.init(
             context: Unmanaged.passUnretained(link).toOpaque(), change_count: link.changes,
@@ -44,9 +44,9 @@ extension pdb_remote {
 }
 
 extension ScriptDatabase {
-    /// Rejects an operation that works only in this process.
+    /// Rejects an operation that cannot run in a cluster.
     ///
-    /// - Parameter message: The reason and the alternative.
+    /// - Parameter message: Explains the reason and names an alternative.
     package func refuseInCluster(_ message: @autoclosure () -> String) throws {
         try place.refuse(ClusterFailure(.refused, message()))
     }

@@ -2,7 +2,8 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneRecords
 
-/// The execution of an access request of the row path: it opens the access, runs the request, and leaves nothing open.
+/// A runner for access requests from the row path. It opens a connection, runs the request's body, and ends any transaction that is
+/// still open.
 struct AccessRunner {
     let request: UnsafeMutablePointer<pdb_access_request>
     let database: ScriptDatabase
@@ -19,7 +20,7 @@ struct AccessRunner {
         }
     }
 
-    /// The kind of connection that the request needs.
+    /// The connection that the request needs.
     private var use: ConnectionTurns.Use {
         if database.keepsTransactions { return .writing }
         return switch request.pointee.mode {
@@ -53,7 +54,7 @@ struct AccessRunner {
         }
     }
 
-    /// Runs the request in the transaction that a snapshot keeps open.
+    /// Runs the request in the open read transaction of a snapshot.
     private func openSnapshot() throws {
         let mode = request.pointee.mode
         guard mode == PDB_READ_STATEMENT || mode == PDB_READ || mode == PDB_WRITE_STATEMENT else {
@@ -68,8 +69,8 @@ struct AccessRunner {
         }
     }
 
-    /// Runs the request in a database that keeps transactions, inside an open transaction if SQL has started one. A transaction
-    /// started by the body stays open unless the body fails.
+    /// Runs the request in a database that keeps transactions open between calls. If SQL has started a transaction, the request
+    /// runs inside it. A transaction that the body starts stays open unless the body fails.
     private func openKeeping() throws {
         try writer.writeWithoutTransaction { db in
             try db.requireOpen()
@@ -93,7 +94,7 @@ struct AccessRunner {
         }
     }
 
-    /// Makes the block of the request run in a savepoint of the open transaction.
+    /// Changes the request's block to run in a savepoint of the open transaction.
     private func enclose() throws {
         switch request.pointee.mode {
         case PDB_READ, PDB_READ_STATEMENT, PDB_WRITE_STATEMENT, PDB_WITHOUT_TRANSACTION: break
@@ -104,8 +105,8 @@ struct AccessRunner {
         }
     }
 
-    /// Prepares the connection, runs the body, and ends any transaction that is still open, even after errors. GRDB would crash the
-    /// process otherwise.
+    /// Prepares the connection, runs the body, and then ends any transaction that is still open, even after an error. GRDB crashes
+    /// the process if one stays open.
     private func leaving(_ db: Database, _ body: () throws -> Void) throws {
         defer { db.endTransaction() }
         try preparing(db, body)
@@ -114,7 +115,7 @@ struct AccessRunner {
     private func preparing(_ db: Database, _ body: () throws -> Void) throws {
         try db.requireOpen()
         pdb_end_interruption_of_cursors(request.pointee.database, db.sqliteConnection)
-        // Readers of a pool do not wait for writers.
+        // A pool's readers never wait for locks held by writers.
         if database.statementReader == nil || use == .writing { database.makeWaitsCancellable(db) }
         try database.place.access(db, for: self) {
             if !database.extensions.isEmpty { try database.extensions.load(on: db) }
@@ -123,7 +124,7 @@ struct AccessRunner {
         }
     }
 
-    /// Runs the preparation function of the script if it has never used this connection: on the thread of the state and outside of
+    /// Runs the script's preparation function the first time the script uses this connection, on the state's thread and outside
     /// transactions.
     private func prepare(_ db: Database) throws {
         if pdb_is_prepared(request.pointee.database, try db.openHandle()) { return }
@@ -140,14 +141,14 @@ struct AccessRunner {
         try reader.read(body)
     }
 
-    /// Runs the body. If it fails, its error is on the Lua stack and this function throws.
+    /// Runs the body. Throws ``BodyFailure`` if the body fails, with the error on the Lua stack.
     private func runBody(_ db: Database) throws {
         database.releaseLeftover()
         let status = pdb_run_access(request, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
         if status != 0 { throw BodyFailure() }
     }
 
-    /// Runs a body that ends transactions, and then notifies their observers before anything else can write.
+    /// Runs a body that may end transactions, and then notifies transaction observers before another access can write.
     private func settling(_ db: Database, _ body: () throws -> Void) throws {
         try db.requireOpen()
         do {
@@ -163,7 +164,7 @@ struct AccessRunner {
         pdb_end_observed_access(request, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque(), hasFailed)
     }
 
-    /// Runs the body without a transaction. A transaction that it leaves open is rolled back.
+    /// Runs the body in autocommit mode. If the body leaves a transaction open, rolls the transaction back and throws.
     private func runInAutocommit(_ db: Database) throws {
         try db.requireOpen()
         defer { db.endTransaction() }
@@ -176,13 +177,13 @@ struct AccessRunner {
         }
     }
 
-    /// Returns whether a transaction is open. GRDB's `isInsideTransaction` also checks the queue, which costs time in every
-    /// statement outside of blocks.
+    /// Returns whether a transaction is open. GRDB's `isInsideTransaction` is not used, because it also checks the queue, which
+    /// would slow down every statement outside a block.
     private static func isInTransaction(_ db: Database) -> Bool {
         sqlite3_get_autocommit(db.sqliteConnection) == 0
     }
 
-    /// Runs the body in a deferred transaction, which sees a single state of the database. The row path rejects writes.
+    /// Runs the body in a deferred transaction, so all reads see the same version of the database. The row path rejects writes.
     private func runReading(_ db: Database) throws {
         try db.requireOpen()
         try database.place.begin(.deferred, on: db, for: self)
@@ -211,7 +212,7 @@ struct AccessRunner {
     /// Runs a request in a transaction or savepoint inside the open access.
     static func runNested(_ request: UnsafeMutablePointer<pdb_access_request>, in db: Database) throws {
         func body() throws -> Database.TransactionCompletion {
-            // GRDB's next statement, which undoes or keeps the changes of the body, must not be interrupted.
+            // GRDB then commits or rolls back the body's changes, and this statement must not be interrupted.
             defer { pdb_end_interruption(db.sqliteConnection) }
             if pdb_run_nested_access(request) != 0 { throw BodyFailure() }
             return request.pointee.completion == PDB_COMMIT ? .commit : .rollback
@@ -233,10 +234,10 @@ extension Database {
         return sqliteConnection!
     }
 
-    /// Rolls back any open transaction, even while statements are running and the connection is interrupted.
+    /// Rolls back any open transaction, even if statements are running or the connection is interrupted.
     ///
-    /// GRDB executes the rollback, so that observers are notified. It is repeated, because a host that keeps interrupting may hit
-    /// each attempt.
+    /// GRDB executes the rollback in order to notify observers. Failed attempts are repeated, because the host may interrupt the
+    /// connection again.
     func endTransaction() {
         var attempts = 1000
         while sqliteConnection != nil, sqlite3_get_autocommit(sqliteConnection) == 0, attempts > 0 {
@@ -246,7 +247,7 @@ extension Database {
         }
     }
 
-    /// Throws if the program has closed the connection. GRDB still returns it, and SQLite would crash.
+    /// Throws if the host program has closed the connection. GRDB still provides closed connections, and using one crashes SQLite.
     func requireOpen() throws {
         guard sqliteConnection != nil else { throw BindingError("closed", "the database is closed: the host program closed it") }
     }

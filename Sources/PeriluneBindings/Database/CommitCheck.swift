@@ -1,11 +1,12 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// A check that rejects commits when the run must end: commits of statements outside of blocks and of COMMIT in SQL.
+/// A transaction observer that rejects commits when the run must end. It covers statements outside blocks and COMMIT in SQL.
 ///
-/// SQLite calls its progress handler only every few thousand instructions, and short statements may have fewer.
+/// SQLite's progress handler is not sufficient, because SQLite calls it only every few thousand instructions and short statements
+/// need fewer.
 final class CommitCheck: TransactionObserver {
-    /// Runs statements on a connection, if there is one, with a check of their commits.
+    /// Runs a closure and checks the commits on the given connection. Without a connection, nothing is checked.
     static func checking(_ db: Database?, _ body: () throws -> Void) throws {
         guard let db else { return try body() }
         let check = CommitCheck()

@@ -5,21 +5,21 @@ internal import GRDB
 internal import PeriluneLua
 internal import Synchronization
 
-/// The queue of scripts that wait for connections of a shared database.
+/// A fair queue of scripts that wait for the connections of a shared database.
 ///
-/// GRDB makes threads wait in libdispatch queues, where neither time limits nor cancellation reach them. Therefore a script enters
-/// such a queue only when it is free. Until then it waits here: in line with other scripts, and for Swift code by adding a block to
-/// the queue.
+/// GRDB makes threads wait in libdispatch queues, and neither time limits nor cancellation can end that wait. A script therefore
+/// enters such a queue only when the queue is free. Until then it waits here, in line with other scripts, and uses an asynchronous
+/// block to wait until Swift code leaves the queue.
 final class ConnectionTurns: Sendable {
     /// The connection that an access needs.
     enum Use {
-        /// A separate connection.
+        /// A connection that no other access uses.
         case none
-        /// A reader.
+        /// A reader connection.
         case reading
-        /// The writer.
+        /// The writer connection.
         case writing
-        /// The writer, with no reader in use.
+        /// The writer connection, while no reader is in use.
         case alone
     }
 
@@ -39,7 +39,7 @@ final class ConnectionTurns: Sendable {
 
     private static let known = Mutex<[ObjectIdentifier: Known]>([:])
 
-    /// Returns the object shared by all users of a database. It exists as long as any of them keeps both.
+    /// Returns the object shared by all users of a database. It exists as long as a user retains the writer and the object.
     static func of(_ writer: any DatabaseWriter) -> ConnectionTurns {
         known.withLock { known in
             let key = ObjectIdentifier(writer)
@@ -54,9 +54,9 @@ final class ConnectionTurns: Sendable {
     /// Whether the writer is free.
     var isFree: Bool { queue?.isFree != false && !writing.isTaken }
 
-    /// Runs a closure that enters the queue of a connection, once it is free.
+    /// Waits until a connection is free, and then runs a closure that enters the connection's queue.
     ///
-    /// - Throws: `DatabaseError` with code `SQLITE_INTERRUPT` if the run on this thread must end first.
+    /// - Throws: `DatabaseError` with code `SQLITE_INTERRUPT` if the thread's run must end before the connection is free.
     func taking<Result>(_ use: Use, in writer: any DatabaseWriter, _ body: () throws -> Result) throws -> Result {
         switch use {
         case .none: return try body()
@@ -74,7 +74,7 @@ final class ConnectionTurns: Sendable {
         }
     }
 
-    /// Lets the next script wait for a reader. Called by an access as soon as it has one.
+    /// Lets the next script wait for a reader. An access calls this as soon as it has a reader.
     func endWaitForReader() { reading.leave() }
 
     private func waitForReaders(_ wait: (PoolReaders, DispatchTime) -> Bool) throws {
@@ -84,12 +84,13 @@ final class ConnectionTurns: Sendable {
 
     private func waitForQueue(of writer: any DatabaseWriter) throws {
         guard let queue else { return }
-        // If the queue is still busy after eight turns, others use it continuously, each for only a short time.
+        // If the queue is still busy after eight turns, other threads use it continuously in short accesses, so entering it cannot
+        // take long.
         for _ in 0..<8 where !queue.isFree {
             let turn = DispatchSemaphore(value: 0)
             writer.asyncWriteWithoutTransaction { _ in turn.signal() }
             while turn.wait(timeout: .now() + .milliseconds(10)) == .timedOut { try Self.checkRun() }
-            // Wait until the thread that had the turn leaves the queue.
+            // Wait until the thread that ran the block leaves the queue.
             for _ in 0..<200 where !queue.isFree { sched_yield() }
         }
     }
@@ -99,19 +100,19 @@ final class ConnectionTurns: Sendable {
     }
 }
 
-/// A line of threads that proceed in the order of their arrival.
+/// A fair lock that threads acquire in the order of their arrival.
 private final class Line: Sendable {
     private let condition = NSCondition()
-    /// All guarded by the condition.
+    /// The condition guards all three variables.
     private nonisolated(unsafe) var owner: UInt32 = 0
     private nonisolated(unsafe) var waiting: [Int] = []
     private nonisolated(unsafe) var count = 0
 
     var isTaken: Bool { condition.withLock { owner != 0 && owner != psql_thread_number() } }
 
-    /// Waits for the turn of this thread. Returns `false` if it already has the turn.
+    /// Waits until this thread acquires the lock. Returns `false` if the thread already holds it.
     ///
-    /// - Throws: `DatabaseError` if the run on this thread must end first.
+    /// - Throws: `DatabaseError` if the thread's run must end first.
     @discardableResult
     func enter() throws -> Bool {
         try condition.withLock {
@@ -139,7 +140,7 @@ private final class Line: Sendable {
         }
     }
 
-    /// Lets the next thread proceed, unless this one has already done so.
+    /// Releases the lock if this thread holds it.
     func leave() {
         condition.withLock {
             guard owner == psql_thread_number() else { return }

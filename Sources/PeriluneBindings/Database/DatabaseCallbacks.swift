@@ -5,9 +5,10 @@ internal import GRDB
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The callbacks of the row path into Swift. They do not raise: they leave an error on the stack and return `PLUA_RAISE`.
+/// The Swift functions that the row path calls. They do not raise Lua errors, but leave the error on the Lua stack and return
+/// `PLUA_RAISE`.
 enum DatabaseCallbacks {
-    /// Installs the callbacks in a state, which enables databases.
+    /// Installs the callbacks in a state, which makes databases available to scripts.
     static func open(in state: LuaState) throws {
         var callbacks = pdb_callbacks(
             enter: { DatabaseCallbacks.enter($0!) },
@@ -61,7 +62,8 @@ enum DatabaseCallbacks {
     ) -> CInt {
         let db = connection(grdb)
         return guarding(L, preparingOn: db) {
-            // `makeStatement` would reject text with several statements; the row path continues with the rest.
+            // `makeStatement` would reject text with several statements. The row path prepares the remaining statements in later
+            // calls.
             prepared.pointee = pdb_prepared()
             let text = String(cString: sql)
             func compile() throws -> Statement? {
@@ -99,7 +101,7 @@ enum DatabaseCallbacks {
         }
     }
 
-    /// Returns whether the text contains more statements.
+    /// Returns whether the text contains further statements.
     private static func hasTail(_ sql: UnsafePointer<CChar>, after statement: Statement) -> Bool {
         let rest = UnsafeRawPointer(sql).advanced(by: strlen(sqlite3_sql(statement.sqliteStatement)))
         return !SQLScreening.isBlank(
@@ -151,7 +153,7 @@ enum DatabaseCallbacks {
 
     // MARK: - Errors
 
-    /// Attaches the corresponding Swift error to the error object of the row path.
+    /// Attaches a `DatabaseError` to the error object that the row path created.
     private static func attachError(
         _ L: OpaquePointer, code: CInt, message: UnsafePointer<CChar>?, sql: UnsafePointer<CChar>?
     ) {
@@ -161,10 +163,9 @@ enum DatabaseCallbacks {
         LuaCore.of(L).entering(L) { LuaCore.of(L).attachToErrorObject(error) }
     }
 
-    /// Runs a closure and converts a thrown error to a Lua error on the stack.
+    /// Runs a closure. If it throws, leaves the corresponding Lua error on the stack.
     ///
-    /// - Parameter db: The connection on which the closure prepares a statement, if it does. SQLite knows the position of a syntax
-    ///   error.
+    /// - Parameter db: The connection on which the closure prepares a statement, from which the position of a syntax error is read.
     private static func guarding(_ L: OpaquePointer, preparingOn db: Database? = nil, _ body: () throws -> Void) -> CInt {
         do {
             try body()
@@ -175,19 +176,19 @@ enum DatabaseCallbacks {
     }
 
     private static func raise(_ error: any Error, on L: OpaquePointer, offset: CInt = -1) -> CInt {
-        // The body of a block has failed and its error is already on the stack.
+        // A block has failed, and its error is already on the stack.
         if error is BodyFailure { return CInt(PLUA_RAISE) }
         let core = LuaCore.of(L)
         core.entering(L) {
             guard let error = error as? DatabaseError else { return core.push(error) }
-            // The row path adds the location where it was raised.
+            // The row path adds the script's position.
             SQLiteError(error: error, offset: offset).pushErrorObject(on: L)
             core.attachToErrorObject(error)
         }
         return CInt(PLUA_RAISE)
     }
 
-    /// Stores an error for the running statement, which fails with an SQLite error.
+    /// Stores an error that replaces the SQLite error of the running statement.
     static func keep(_ error: any Error, on L: OpaquePointer) {
         let core = LuaCore.of(L)
         core.entering(L) {
@@ -201,5 +202,5 @@ enum DatabaseCallbacks {
     }
 }
 
-/// The failure of a block whose error is on the Lua stack. The transaction must be rolled back.
+/// The failure of a block, which causes a rollback. The block's error is on the Lua stack.
 struct BodyFailure: Error {}

@@ -3,13 +3,14 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneLua
 
-/// Copies of whole databases with `backup_to`, and as bytes with `serialize` and `perilune.deserialize`.
+/// The functions that copy whole databases: `backup_to`, `serialize` and `perilune.deserialize`.
 struct DatabaseCopies {
-    /// The header fields with the read and write versions: 1 for a rollback journal, 2 for a write-ahead log.
+    /// The offsets of the write and read versions in the file header. A version is 1 for a rollback journal and 2 for a write-ahead
+    /// log.
     private static let versionOffsets = [18, 19]
     private static let header = Array("SQLite format 3\0".utf8)
 
-    /// Adds the functions to the tables of methods and native functions.
+    /// Adds the functions to the table of database methods and the table of native functions.
     static func install(in methods: LuaTable, copies: LuaTable) throws {
         // (database, target, pages per step, seconds between steps, function or nil)
         try copies.setFunction("backup") { arguments in
@@ -37,7 +38,7 @@ struct DatabaseCopies {
         let progress: LuaFunction?
         let state: LuaState
 
-        /// Runs between two steps: reports progress to the script, waits, and throws if the run must end.
+        /// Runs after each step. Reports progress to the script, pauses, and throws if the run must end.
         func after(_ backup: DatabaseBackupProgress) throws {
             if let progress {
                 let values = [backup.completedPageCount, backup.totalPageCount].map { LuaValue.integer(Int64($0)) }
@@ -69,7 +70,7 @@ struct DatabaseCopies {
         guard !target.writer.configuration.readonly else {
             throw BindingError("readonly", "db:backup_to: the target is read-only")
         }
-        // GRDB ignores errors thrown after the last step.
+        // GRDB ignores errors thrown after the last step, so such an error is stored and thrown later.
         var last: (any Error)?
         try source.entering {
             try target.entering(.alone) {
@@ -86,8 +87,8 @@ struct DatabaseCopies {
         if let last { throw last }
     }
 
-    /// Switches a target with a write-ahead log, which keeps its page size, to a rollback journal if the source has another page size.
-    /// Returns whether it did.
+    /// Switches the target from a write-ahead log to a rollback journal if the page sizes differ, because SQLite cannot change the
+    /// page size in WAL mode. Returns whether it switched the target.
     private static func leaveLog(_ target: ScriptDatabase, for source: ScriptDatabase) throws -> Bool {
         guard target.writer is DatabaseQueue else { return false }
         let pageSize = OwnSQL.marked("PRAGMA page_size")
@@ -111,7 +112,7 @@ struct DatabaseCopies {
                 keepLast(error)
             }
         }
-        // GRDB would begin a transaction, but a snapshot already has one.
+        // GRDB's `backup(to:)` would begin a transaction on the source, but a snapshot already has an open transaction.
         guard source.isSnapshot else {
             return try source.place.withContents(of: source.writer) { contents in
                 try contents.backup(to: target.writer, pagesPerStep: CInt(steps.pages), progress: after)
@@ -156,7 +157,7 @@ struct DatabaseCopies {
         }
         var length: Int64 = 0
         guard let start = sqlite3_serialize(db.sqliteConnection, "main", &length, 0) else {
-            // An empty database in memory has no image.
+            // SQLite returns no image for an empty in-memory database.
             if size == 0 { return [] }
             throw DatabaseError(resultCode: .SQLITE_NOMEM, message: "db:serialize: not enough memory for \(size) bytes")
         }
@@ -166,12 +167,13 @@ struct DatabaseCopies {
         return bytes
     }
 
-    /// Clears the WAL mode of an image: SQLite cannot open it in memory otherwise.
+    /// Changes the journal mode in an image's header from WAL to a rollback journal, because SQLite cannot open WAL databases in
+    /// memory.
     private static func useRollbackJournal(_ bytes: inout [UInt8]) {
         for offset in versionOffsets where bytes.count >= 100 { bytes[offset] = 1 }
     }
 
-    /// Replaces the contents of a database with an image after checking it.
+    /// Checks an image, and replaces the contents of a database with it.
     static func fill(_ queue: DatabaseQueue, with image: [UInt8]) throws {
         if image.isEmpty { return }
         guard image.count >= 512, image.starts(with: header) else {
@@ -183,7 +185,7 @@ struct DatabaseCopies {
         try scratch.inDatabase { db in
             guard let copy = sqlite3_malloc64(UInt64(bytes.count)) else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
             copy.copyMemory(from: bytes, byteCount: bytes.count)
-            // SQLite frees the copy in any case.
+            // SQLite takes ownership of the copy and frees it even after an error.
             let code = sqlite3_deserialize(
                 db.sqliteConnection, "main", copy.assumingMemoryBound(to: UInt8.self), Int64(bytes.count), Int64(bytes.count),
                 UInt32(SQLITE_DESERIALIZE_FREEONCLOSE))

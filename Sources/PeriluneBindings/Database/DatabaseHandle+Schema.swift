@@ -2,9 +2,9 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneRecords
 
-/// The schema as scripts see it: reloaded after each change.
+/// The schema of a database, reloaded after each schema change.
 extension DatabaseHandle {
-    /// Returns the current table with a name.
+    /// Returns the current schema of the table with the given name.
     ///
     /// - Throws: ``RequestError`` of kind `unknown_table`.
     func table(_ name: String) throws -> TableSchema {
@@ -12,7 +12,7 @@ extension DatabaseHandle {
         return try withConnection { db in try schema.table(name, in: db) }
     }
 
-    /// The schema of the database in its current generation.
+    /// The current schema of the database.
     var schema: DatabaseSchema {
         let generation = pdb_schema_generation(pointer)
         if database.schema.generation != generation {

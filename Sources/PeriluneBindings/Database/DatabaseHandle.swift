@@ -2,14 +2,14 @@ internal import CPeriluneRows
 package import GRDB
 package import PeriluneLua
 
-/// A database passed by a script to a Swift function.
+/// A database that a script passed to a Swift function.
 package struct DatabaseHandle {
     package let database: ScriptDatabase
-    /// The database in the row path.
+    /// The row path's representation of the database.
     let pointer: OpaquePointer
     package let state: LuaState
 
-    /// Creates the handle for a database object or a live block handle.
+    /// Creates the handle from a database object, or from a block's database handle while the block is running.
     package init?(_ value: LuaValue, in state: LuaState) {
         guard case .userdata = value,
             let pointer = try? state.withUnsafeStack([value], { L, index in pdb_database_at(L, index) })
@@ -17,9 +17,9 @@ package struct DatabaseHandle {
         (database, self.pointer, self.state) = (ScriptDatabase.of(pointer), pointer, state)
     }
 
-    /// Creates the handle for an argument.
+    /// Creates the handle from an argument.
     ///
-    /// - Parameter place: The name of the function in messages.
+    /// - Parameter place: The name of the function in error messages.
     package init(_ arguments: LuaArguments, _ position: Int, for place: String) throws {
         let (value, state) = (arguments[position], try arguments.state)
         if let found = DatabaseHandle(value, in: state) {
@@ -34,7 +34,7 @@ package struct DatabaseHandle {
 
     /// The innermost open access to the database in this state.
     var access: UnsafeMutablePointer<pdb_access>? {
-        // A state that runs a function is open and has stack space.
+        // This cannot fail, because a state that runs a function is open and has stack space.
         try? state.withUnsafeStack { L, _ in pdb_current_access(L, pointer) }
     }
 
@@ -47,11 +47,11 @@ package struct DatabaseHandle {
     /// Whether the innermost access is read-only.
     package var isReadonly: Bool { access?.pointee.is_readonly ?? false }
 
-    /// Runs a closure on the connection of the innermost access, or in a short new access.
+    /// Runs a closure on the connection of the innermost access. Without an open access, opens one for the closure.
     package func withConnection<Result>(_ body: (Database) throws -> Result) throws -> Result {
         if let connection { return try body(connection) }
         try database.requireOpen()
-        // Uses the writer, because only it can see its temporary tables.
+        // Use the writer, because its temporary tables are not visible on other connections.
         return try database.entering {
             try database.writer.unsafeReentrantWrite { db in
                 try db.requireOpen()
@@ -61,14 +61,14 @@ package struct DatabaseHandle {
         }
     }
 
-    /// The access that began the transaction of the innermost one; `nil` outside of transactions.
+    /// The access that began the current transaction; `nil` outside transactions.
     var transaction: UnsafeMutablePointer<pdb_access>? {
         guard let innermost = access else { return nil }
         let open = sequence(first: innermost) { $0.pointee.outer }
         return open.filter { $0.pointee.connection == innermost.pointee.connection && $0.pointee.in_transaction }.last
     }
 
-    /// Calls a script function from within an SQLite callback, where databases cannot be used.
+    /// Calls a script function from an SQLite callback, during which scripts cannot use databases.
     package static func calling(
         _ function: LuaFunction, _ arguments: [LuaValue], at place: ScriptPlace, in state: LuaState
     ) throws -> [LuaValue] {
@@ -78,7 +78,7 @@ package struct DatabaseHandle {
     }
 }
 
-/// A callback in which scripts cannot use databases.
+/// An SQLite callback in which scripts cannot use databases.
 package enum ScriptPlace {
     case backupProgress, conflict
 

@@ -3,11 +3,11 @@ internal import CPeriluneSQLite
 internal import GRDB
 internal import PeriluneLua
 
-/// Snapshots of pools: databases that show one state to any number of reads while others write.
+/// Snapshots of pools. A snapshot is a database whose contents do not change while others write.
 ///
-/// A snapshot has its own connection with a read transaction that stays open.
+/// Each snapshot has a separate connection with an open read transaction.
 enum DatabaseSnapshots {
-    /// Adds the method `snapshot`, and the function `has_snapshots` for the library.
+    /// Adds the method `snapshot`, and the native function `has_snapshots` for the library.
     static func install(in methods: LuaTable, natives: LuaTable) throws {
         try methods.setFunction("snapshot") { arguments in
             let handle = try DatabaseHandle(arguments, 1, for: "db:snapshot")
@@ -36,12 +36,12 @@ enum DatabaseSnapshots {
         configuration.readonly = true
         configuration.allowsUnsafeTransactions = true
         configuration.observesSuspensionNotifications = false
-        // As in pools: readers of a WAL database wait only for recovery.
+        // The same timeout as for pool readers. Readers of a WAL database wait only during recovery.
         configuration.busyMode = .timeout(10)
         let queue = try DatabaseQueue(path: pool.path, configuration: configuration)
         try queue.unsafeRead { db in
             var code = pdb_begin_read(db.sqliteConnection)
-            // SQLite begins the transaction when the first page is read.
+            // SQLite starts the read transaction only when it reads the first page.
             if code == SQLITE_OK { code = sqlite3_exec(db.sqliteConnection, PSQL_FIRST_PAGE, nil, nil, nil) }
             guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
         }

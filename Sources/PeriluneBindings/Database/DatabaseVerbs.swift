@@ -4,12 +4,13 @@ internal import PeriluneLua
 
 /// The methods that act on a whole database: `close`, `interrupt`, `checkpoint`, `path`.
 enum DatabaseVerbs {
-    /// Adds the methods to the table.
+    /// Adds the methods to the table of database methods.
     static func install(in methods: LuaTable) throws {
         try add("close", to: methods) { handle, _ in try close(handle) }
         try add("interrupt", to: methods) { handle, _ in
             try handle.database.requireOpen()
-            // GRDB may be opening a connection while holding the lock that interrupting all connections requires.
+            // Interrupting requires a lock that GRDB may be holding, because trace functions can also run while GRDB opens a
+            // connection.
             guard !isInTrace(handle) else {
                 throw BindingError("nested_access", "db:interrupt: a database cannot be used inside a trace function")
             }
@@ -78,7 +79,7 @@ enum DatabaseVerbs {
         return found.mode
     }
 
-    /// Returns a table with the number of frames in the log and the number of checkpointed frames.
+    /// Runs a checkpoint. Returns a table with the number of frames in the log and the number of checkpointed frames.
     private static func checkpoint(
         _ handle: DatabaseHandle, _ mode: Database.CheckpointMode, in state: LuaState
     ) throws -> [LuaValue] {
@@ -99,7 +100,7 @@ enum DatabaseVerbs {
             }
         }
         let table = try state.makeTable(fieldCount: 2)
-        // Without a log, SQLite returns -1.
+        // SQLite returns -1 if the database has no write-ahead log.
         try table.rawSet("frames", .integer(Int64(max(counts.walFrameCount, 0))))
         try table.rawSet("checkpointed", .integer(Int64(max(counts.checkpointedFrameCount, 0))))
         return [.table(table)]

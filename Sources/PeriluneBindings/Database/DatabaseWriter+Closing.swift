@@ -1,15 +1,15 @@
 package import GRDB
 
-// Closing databases so that nothing stays next to their file.
+// Closing databases without leaving a write-ahead log next to the file.
 
 extension DatabaseWriter {
-    /// Closes the database, and the readers of a pool before its writer: the last closed connection empties and removes the
-    /// write-ahead log, and readers cannot do that.
+    /// Closes the readers of a pool before its writer. The last connection to close must checkpoint and remove the write-ahead log,
+    /// which a read-only connection cannot do.
     package func closeWithReaders() throws {
         closeReaders()
         try close()
     }
 
-    /// Closes the readers of a pool that are not in use.
+    /// Closes the idle readers of a pool.
     func closeReaders() { (self as? DatabasePool)?.invalidateReadOnlyConnections() }
 }

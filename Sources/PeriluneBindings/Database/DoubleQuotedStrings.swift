@@ -6,13 +6,14 @@ internal import Synchronization
 
 /// Support for double-quoted strings in triggers and views, as in `strftime("%s")`.
 ///
-/// SQLite reads an unknown double-quoted name as a string, unless this is disabled for the connection, as GRDB does. A trigger or
-/// view of another program that relies on it would make its tables unusable, so a connection accepts such strings if the schema
-/// seems to contain one. They are never accepted in CREATE statements.
+/// By default, SQLite treats a double-quoted name that does not exist as a string. GRDB disables this. If a trigger or view of
+/// another program depends on such strings, its tables would then be unusable. Therefore a connection accepts the strings if the
+/// schema seems to contain one, but never in CREATE statements.
 ///
-/// In new SQL they stay refused: a statement with a misspelled column in double quotes would otherwise find nothing.
+/// New SQL is still rejected if it contains such a string. Otherwise a misspelled column in double quotes would silently become a
+/// string.
 package enum DoubleQuotedStrings {
-    /// Whether connections of this process refuse such strings in triggers and views, too.
+    /// Whether connections of this process reject such strings even in triggers and views.
     package static var areRefused: Bool {
         get { refusal.withLock { $0 } }
         set { refusal.withLock { $0 = newValue } }
@@ -24,7 +25,7 @@ package enum DoubleQuotedStrings {
         if let connection = db.sqliteConnection { install(on: connection) }
     }
 
-    /// - Returns: Whether they have just been enabled.
+    /// - Returns: Whether this call enabled the strings.
     @discardableResult
     static func install(on connection: OpaquePointer) -> Bool {
         guard psql_accept_double_quoted_strings(connection, -1) == 0, schemaHasString(connection), !isRefusing(connection) else {
@@ -36,10 +37,10 @@ package enum DoubleQuotedStrings {
 
     // MARK: - Refusing
 
-    /// An SQL function that marks a connection, as SQLite 3.40 offers no other place for it.
+    /// The name of an SQL function that marks a connection, because SQLite 3.40 has no other way to attach data to a connection.
     private static let mark = "perilune_refuses_double_quoted_strings"
 
-    /// Makes a connection refuse the strings.
+    /// Makes a connection reject double-quoted strings.
     static func refuse(on db: Database) {
         guard let connection = db.sqliteConnection else { return }
         sqlite3_create_function_v2(
@@ -47,7 +48,8 @@ package enum DoubleQuotedStrings {
             nil, nil)
     }
 
-    /// Returns whether a connection rejects double-quoted strings. Only compiles a statement, because traces would show one that runs.
+    /// Returns whether a connection rejects double-quoted strings. Compiles a statement without running it, because a running
+    /// statement would appear in traces.
     private static func isRefusing(_ connection: OpaquePointer) -> Bool {
         if areRefused { return true }
         var statement: OpaquePointer?
@@ -57,8 +59,8 @@ package enum DoubleQuotedStrings {
 
     // MARK: - Compiling
 
-    /// Runs a closure that compiles SQL. Runs it again if it failed because of a trigger or view created after the connection was
-    /// opened.
+    /// Runs a closure that compiles SQL. If it fails because of a trigger or view created after the connection was opened, enables
+    /// the strings and retries.
     static func compiling<Result>(_ sql: String, on db: Database, _ compile: () throws -> Result) throws -> Result {
         guard let connection = db.sqliteConnection else { return try compile() }
         do {
@@ -69,12 +71,12 @@ package enum DoubleQuotedStrings {
             guard let name = missingColumn(of: error), !SQLNames(in: sql).containsInDoubleQuotes(name) else { throw error }
             if install(on: connection) { return try compile() }
             if let owner = ownerOfString(name, connection) { throw explanation(of: error, name, owner) }
-            // Repeated, because reading the schema has replaced SQLite's position of the error.
+            // Fail again, because reading the schema has overwritten the error position in the connection.
             return try compile()
         }
     }
 
-    /// Compiles a statement once more without the strings, if it contains double quotes itself.
+    /// Compiles a statement that contains double quotes again with the strings disabled, and throws if it depends on them.
     private static func requireNames<Result>(
         in sql: String, on db: Database, _ connection: OpaquePointer, _ compile: () throws -> Result
     ) throws {
@@ -109,7 +111,7 @@ package enum DoubleQuotedStrings {
     private static let ownersSQL = OwnSQL.marked(
         "SELECT type, name, sql FROM main.sqlite_master WHERE type IN ('trigger', 'view')")
 
-    /// Returns the trigger or view that contains a word in double quotes: "the trigger `t`".
+    /// Returns a description of the trigger or view that contains a double-quoted word: "the trigger `t`".
     private static func ownerOfString(_ word: String, _ connection: OpaquePointer) -> String? {
         var statement: OpaquePointer?
         defer { sqlite3_finalize(statement) }

@@ -4,10 +4,10 @@ package import GRDB
 internal import Glibc
 internal import Synchronization
 
-/// The journal of a database file, and how long its commits wait for the disk.
+/// The journal mode of a database file, and the `synchronous` setting of its connections.
 ///
-/// New files use a write-ahead log unless a mode is given, so that readers and a writer do not block each other. Existing files keep
-/// their mode: it is stored in the file, and other programs may depend on it.
+/// Unless a mode is specified, new files use a write-ahead log, with which readers and a writer do not block each other. Existing
+/// files keep the mode that is stored in the file, because other programs may depend on it.
 package struct FileJournal: Equatable, Sendable {
     package enum Mode: String, CaseIterable, Sendable {
         case wal, delete
@@ -18,16 +18,16 @@ package struct FileJournal: Equatable, Sendable {
         case off, normal, full, extra
     }
 
-    /// The mode; `nil` for a write-ahead log in new files, if their file system supports it.
+    /// The journal mode. `nil` means a write-ahead log for new files whose file system supports it.
     package var mode: Mode?
-    /// `nil` for SQLite's default, `full`, and GRDB's default for pools, `normal`.
+    /// The `synchronous` setting. `nil` means `full`, SQLite's default, or `normal`, GRDB's default for pools.
     package var synchronous: Synchronous?
-    /// Whether existing files are switched to the mode.
+    /// Whether existing files are switched to ``mode``.
     package var switchesExisting = false
 
     package init() {}
 
-    /// The journal of files for which no other is given.
+    /// The journal of files for which no other journal is specified.
     package static var standard: FileJournal {
         get { common.withLock { $0 } }
         set { common.withLock { $0 = newValue } }
@@ -35,19 +35,19 @@ package struct FileJournal: Equatable, Sendable {
 
     private static let common = Mutex(FileJournal())
 
-    /// Returns whether a file, or the folder of a missing one, is on a network file system.
+    /// Returns whether a file is on a network file system. For a missing file, checks its folder.
     package static func isOnNetwork(_ path: String) -> Bool {
         psql_is_on_network(path) || psql_is_on_network(URL(filePath: path).deletingLastPathComponent().path)
     }
 
-    /// Applies the journal to the connection of a queue.
+    /// Adds the journal to the configuration of a database queue.
     ///
     /// - Parameter path: The file; `nil` for a database in memory.
     package func install(in configuration: inout Configuration, for path: String?) {
         guard let path, !configuration.readonly else { return }
         var journal = self
         if case .wal = configuration.journalMode {
-            // GRDB would set `synchronous` afterward.
+            // GRDB would set the mode and `synchronous` after this preparation.
             configuration.journalMode = .default
             (journal.mode, journal.synchronous, journal.switchesExisting) = (.wal, synchronous ?? .normal, true)
         }
@@ -61,7 +61,7 @@ package struct FileJournal: Equatable, Sendable {
         }
     }
 
-    /// Applies the journal to the writing connection of an open pool, which always has a write-ahead log.
+    /// Applies the `synchronous` setting to the writer of an open pool. A pool always uses a write-ahead log.
     package func apply(to pool: DatabasePool) throws {
         guard let synchronous, !pool.configuration.readonly else { return }
         try pool.writeWithoutTransaction { db in try Self.set(synchronous, of: db) }
@@ -84,7 +84,7 @@ package struct FileJournal: Equatable, Sendable {
             guard result != mode.rawValue, isRequired else { return }
             throw DatabaseError(message: "journal_mode \(mode.rawValue) is not possible on its file system")
         } catch  where !isRequired {
-            // Another process is creating the same file, and decides.
+            // Another process is creating the same file and chooses its mode.
         }
     }
 }

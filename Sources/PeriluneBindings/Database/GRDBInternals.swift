@@ -3,8 +3,8 @@ internal import Dispatch
 package import GRDB
 @_spi(Reflection) internal import Swift
 
-// All uses of GRDB internals: private state read from memory, and underscored names.
-// Because of them the package is pinned to GRDB 7.10; GRDBInternalsTests name the part that another version lacks.
+// All code that depends on GRDB internals, which are private fields read from memory and underscored names. This is why the package
+// is pinned to GRDB 7.10. If another version changes an internal, GRDBInternalsTests names it.
 
 extension Database {
     private static let transactionObservations = HiddenArray(
@@ -12,14 +12,14 @@ extension Database {
 
     /// Whether transaction observers may be registered.
     ///
-    /// Read from `Database.observationBroker.transactionObservations`. If that is not found, the answer is yes, which only costs
-    /// time.
+    /// Read from `Database.observationBroker.transactionObservations`. The result is true if this field is missing, which only
+    /// costs time.
     package var mayBeObserved: Bool {
         Self.transactionObservations?.count(in: self) != 0
     }
 }
 
-/// The savepoints that Swift has opened on a connection.
+/// The savepoints that Swift code has opened on a connection.
 ///
 /// Read from `Database.observationBroker.savepointStack.savepoints`.
 package struct OpenSavepoints {
@@ -28,7 +28,7 @@ package struct OpenSavepoints {
     private unowned let db: Database
     private let savepoints: HiddenArray
 
-    /// Returns `nil` if GRDB stores them elsewhere.
+    /// Returns `nil` if this version of GRDB stores the savepoints elsewhere.
     package init?(on db: Database) {
         guard let savepoints = Self.savepoints, savepoints.count(in: db) != nil else { return nil }
         self.db = db
@@ -39,7 +39,7 @@ package struct OpenSavepoints {
     package var count: Int { savepoints.count(in: db) ?? 0 }
 }
 
-/// The queue on which GRDB serializes the accesses to a connection, used to check whether an access is running.
+/// The dispatch queue on which GRDB serializes the accesses to a connection. Its state shows whether an access is running.
 ///
 /// Read from `DatabaseQueue.writer.queue` and `DatabasePool.writer.queue`.
 struct AccessQueue: Sendable {
@@ -48,7 +48,7 @@ struct AccessQueue: Sendable {
 
     private let state: DispatchQueueState
 
-    /// Returns `nil` if GRDB stores the queue elsewhere or the state of a dispatch queue cannot be read.
+    /// Returns `nil` if GRDB stores the queue elsewhere, or if the state of dispatch queues cannot be read.
     init?(of writer: any DatabaseWriter) {
         let field = writer is DatabasePool ? Self.ofPools : Self.ofQueues
         guard writer is DatabasePool || writer is DatabaseQueue, let queue = field?.find(in: writer) as? DispatchQueue,
@@ -57,13 +57,13 @@ struct AccessQueue: Sendable {
         self.state = state
     }
 
-    /// Whether an access could begin immediately: the queue is free or owned by this thread.
+    /// Whether an access could begin immediately, because the queue is free or this thread owns it.
     var isFree: Bool { state.isFree }
 }
 
-/// The readers of a pool, used to check whether one is free.
+/// The readers of a pool, for checking whether one is free.
 ///
-/// Read from `DatabasePool.readerPool`: `itemsSemaphore` counts the free readers, the busy ones have entered `itemsGroup`, and
+/// Read from `DatabasePool.readerPool`: `itemsSemaphore` counts the free readers, each busy reader has entered `itemsGroup`, and
 /// barriers run on `barrierQueue`.
 struct PoolReaders: Sendable {
     private static let semaphore = HiddenObject(at: "readerPool", "itemsSemaphore", in: DatabasePool.self)
@@ -83,33 +83,32 @@ struct PoolReaders: Sendable {
         (self.semaphore, self.group, self.barrier) = (semaphore, group, barrier)
     }
 
-    /// Waits briefly for a reader. Returns whether one is free.
+    /// Waits for a free reader until the timeout. Returns whether a reader is free.
     func waitForOne(_ timeout: DispatchTime) -> Bool {
         guard barrier.isFree, semaphore.wait(timeout: timeout) == .success else { return false }
         semaphore.signal()
         return true
     }
 
-    /// Waits briefly until no reader is in use. Returns whether this is so.
+    /// Waits until no reader is in use or the timeout expires. Returns whether all readers are free.
     func waitForAll(_ timeout: DispatchTime) -> Bool {
         barrier.isFree && group.wait(timeout: timeout) == .success
     }
 }
 
-/// The state of a dispatch queue, which shows whether a thread owns it. There is no public function for this: a thread that enters
-/// a queue has to wait until the queue is free.
+/// The state of a dispatch queue, which shows whether a thread owns the queue. libdispatch has no public function for this check.
 ///
-/// Read from the field `dq_state` of libdispatch, whose lower half is the number of the owning thread.
+/// Read from libdispatch's field `dq_state`, whose lower half contains the id of the owning thread.
 ///
-/// `@unchecked Sendable`: the field is read atomically.
+/// `@unchecked Sendable`: reads of the field are atomic.
 private struct DispatchQueueState: @unchecked Sendable {
     private static let wrapped = HiddenField("__wrapped", of: DispatchQueue.self)
 
     private let queue: DispatchQueue
-    /// The libdispatch object, which the queue owns.
+    /// The libdispatch object, which the Swift queue retains.
     private let object: UnsafeRawPointer
 
-    /// Returns `nil` if this version of libdispatch stores the state elsewhere.
+    /// Returns `nil` if this version of libdispatch stores the queue state elsewhere.
     init?(of queue: DispatchQueue) {
         guard Self.isKnown else { return nil }
         self.init(unchecked: queue)
@@ -128,7 +127,7 @@ private struct DispatchQueueState: @unchecked Sendable {
         return owner == 0 || owner == psql_thread_number()
     }
 
-    /// Whether the state is at the expected address, tested with a queue whose owner is known.
+    /// Whether the queue state is at the expected address, as tested with a queue whose owner is known.
     private static let isKnown: Bool = {
         let queue = DispatchQueue(label: "perilune.probe", qos: .userInitiated)
         guard let state = DispatchQueueState(unchecked: queue), state.owner == 0 else { return false }
@@ -136,12 +135,12 @@ private struct DispatchQueueState: @unchecked Sendable {
     }()
 }
 
-/// A field of a class, found by name.
+/// A stored property of a class, found by name.
 private struct HiddenField: Sendable {
     let offset: Int
     let type: Any.Type
 
-    /// Returns `nil` if the field does not exist.
+    /// Returns `nil` if the class has no such field.
     init?(_ name: String, of owner: AnyClass) {
         let ofClasses = _EachFieldOptions(rawValue: 1)
         var found: (offset: Int, type: Any.Type)?
@@ -157,7 +156,7 @@ private struct HiddenField: Sendable {
     var objectType: AnyClass? { type as? AnyClass ?? (type as? any OptionalObject.Type)?.objectType }
 }
 
-/// An object reached through a path of fields. The path is resolved once per class.
+/// An object found by following a path of fields. The field offsets are resolved once per class.
 private struct HiddenObject: Sendable {
     private let offsets: [Int]
     /// The class of the object.
@@ -195,16 +194,16 @@ private struct HiddenObject: Sendable {
     }
 }
 
-/// A private array of an object, reached through a path of fields.
+/// A private array found by following a path of fields.
 ///
-/// The path is resolved once per class. `Mirror`, which searches names and types at each access, takes 60,000 instructions: more
-/// than a whole transaction.
+/// The field offsets are resolved once per class. `Mirror` would search names and types on each access, which takes 60,000
+/// instructions, more than a whole transaction.
 private struct HiddenArray: Sendable {
     private let owner: HiddenObject
     private let offset: Int
     private let type: any FoundArray.Type
 
-    /// Returns `nil` if a field of the path is missing or is not an object, or if the last one is not an array.
+    /// Returns `nil` if a field of the path is missing or is not an object, or if the last field is not an array.
     init?(at path: String..., in root: AnyClass) {
         guard let owner = HiddenObject(path.dropLast(), root), let field = HiddenField(path[path.count - 1], of: owner.type),
             let type = field.type as? any FoundArray.Type
@@ -214,7 +213,7 @@ private struct HiddenArray: Sendable {
 
     /// Returns the number of elements; `nil` if an object on the path is missing.
     func count(in object: AnyObject) -> Int? {
-        // The root object keeps the others alive and belongs to the calling thread, so nothing changes in the meantime.
+        // The root object retains the other objects and belongs to the calling thread, so the path cannot change during the read.
         withExtendedLifetime(object) { owner.address(in: object).map { type.count(at: $0 + offset) } }
     }
 }
@@ -237,10 +236,10 @@ extension Optional: OptionalObject where Wrapped: AnyObject {
     fileprivate static var objectType: AnyClass { Wrapped.self }
 }
 
-/// A loop over the rows of a statement that uses GRDB without decoding values.
+/// An iterator over the rows of a statement, which uses GRDB but does not decode values.
 ///
-/// `DatabaseCursor` is public, but its requirements (`_statement`, `_isDone`, `_element`) have underscores. GRDB's own cursors
-/// would reset the arguments that the row path has bound.
+/// It conforms to the public protocol `DatabaseCursor`, whose requirements have underscored names (`_statement`, `_isDone`,
+/// `_element`). GRDB's cursors cannot be used, because they reset the arguments that the row path has bound.
 package final class StatementSteps {
     private let cursor: Cursor
 
@@ -248,7 +247,7 @@ package final class StatementSteps {
         cursor = Cursor(statement)
     }
 
-    /// Executes the statement to its end.
+    /// Executes the statement until it returns no more rows.
     ///
     /// - Parameter takeRow: Called for each row.
     package func forEach(_ takeRow: () -> Void) throws {

@@ -5,9 +5,9 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// Statements that Perilune executes to prepare a connection for limits. They are hidden from traces.
+/// SQL that Perilune executes for internal purposes. A mark hides such statements from traces.
 package enum OwnSQL {
-    /// Returns the statement with the mark that identifies it.
+    /// Returns the SQL with the mark that identifies internal statements.
     package static func marked(_ sql: String) -> String { PSQL_OWN_SQL + sql }
 
     package static func contains(_ sql: String) -> Bool { sql.hasPrefix(PSQL_OWN_SQL) }

@@ -3,12 +3,12 @@ internal import GRDB
 internal import PeriluneLua
 internal import Synchronization
 
-/// A recorder of the database regions that a script reads.
+/// Records which database regions a script reads.
 enum RegionRecorder {
-    /// The regions of the states that are being recorded.
+    /// The regions read so far, by state, for the states that are being recorded.
     private static let regions = Mutex<[LuaStateIdentity: DatabaseRegion]>([:])
 
-    /// Runs a closure and returns the region it has read, even if it throws.
+    /// Runs a closure, and returns its result or error together with the region that it read.
     static func recording<Success>(
         in state: LuaState, _ body: () throws -> Success
     ) -> (result: Result<Success, any Error>, region: DatabaseRegion) {
@@ -26,11 +26,11 @@ enum RegionRecorder {
     }
 
     private static func setRecording(_ isRecording: Bool, in state: LuaState) {
-        // A closed state has nothing to record, so its error is ignored.
+        // A closed state throws, but it has nothing to record, so the error is ignored.
         try? state.withUnsafeStack { L, _ in pdb_set_recording(L, isRecording) }
     }
 
-    /// Adds the region of a statement if its state is being recorded.
+    /// Adds a statement's region to the recording of its state, if the state is being recorded.
     static func add(_ region: DatabaseRegion, in L: OpaquePointer) {
         let key = LuaStateIdentity(of: L)
         regions.withLock { regions in

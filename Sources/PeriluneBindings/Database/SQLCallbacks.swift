@@ -2,7 +2,8 @@ internal import CPeriluneRows
 internal import Foundation
 internal import PeriluneRecords
 
-/// The callbacks of the row path about SQL text, types and names, implemented by PeriluneRecords. They do not raise.
+/// The functions that the row path calls to analyze SQL text, types and names. PeriluneRecords implements them. They do not raise
+/// Lua errors.
 enum SQLCallbacks {
     static var all: pdb_sql_callbacks {
         pdb_sql_callbacks(
@@ -31,7 +32,7 @@ enum SQLCallbacks {
         }
     }
 
-    /// Returns the nearest name. Ties are resolved alphabetically, because the order in Lua varies.
+    /// Returns the most similar name. The alphabetically first name wins ties, because the order of the Lua table varies.
     private static func nearest(
         _ name: UnsafePointer<CChar>, _ names: UnsafePointer<UnsafePointer<CChar>?>, _ count: CInt
     ) -> CInt {
@@ -53,7 +54,7 @@ extension pdb_screening {
         tells_files = screening.tellsFiles
         opens_file = screening.opensFile
         withUnsafeMutableBytes(of: &word) { word in
-            // Truncated between characters if it is too long; the last byte stays 0.
+            // Text that is too long is truncated between characters. The last byte stays 0.
             var text = screening.words.unicodeScalars
             if text.count >= word.count { text = .init(text.prefix(word.count - 1)) }
             while String(text).utf8.count >= word.count { text.removeLast() }

@@ -4,22 +4,22 @@ package import GRDB
 package import PeriluneLua
 internal import Synchronization
 
-/// The SQLite extensions loaded by each connection that scripts use.
+/// The SQLite extensions that each connection used by scripts loads.
 package struct SQLiteExtensions: Sendable {
     private let paths: [String]
 
     /// No extensions.
     package static let none = SQLiteExtensions([])
 
-    /// Creates the list from paths of shared libraries without loading them.
+    /// Creates the list from the paths of shared libraries. The libraries are not loaded.
     package init(_ paths: [String]) {
-        // SQLite would search the system's library folders for a name without a folder.
+        // The paths are made absolute, because SQLite searches the system's library folders for a bare file name.
         self.paths = paths.map { URL(filePath: $0).standardizedFileURL.path }
     }
 
-    /// Creates the list from paths of shared libraries, and loads them once on a temporary connection.
+    /// Creates the list from the paths of shared libraries, and checks the libraries by loading them on a temporary connection.
     ///
-    /// - Throws: ``ExtensionError`` for the first one that cannot be loaded.
+    /// - Throws: ``ExtensionError`` for the first extension that cannot be loaded.
     package init(checking paths: [String]) throws {
         self.init(paths)
         guard !paths.isEmpty else { return }
@@ -28,13 +28,13 @@ package struct SQLiteExtensions: Sendable {
 
     package var isEmpty: Bool { paths.isEmpty }
 
-    /// Makes each connection of a database load the extensions before its first use.
+    /// Configures a database so that each connection loads the extensions before its first use.
     package func install(in configuration: inout Configuration) {
         guard !isEmpty else { return }
         configuration.prepareDatabase { [self] db in try load(on: db) }
     }
 
-    /// Loads the missing extensions on a connection. Must be called on its queue.
+    /// Loads the extensions that the connection has not loaded yet. Must be called on the connection's queue.
     func load(on db: Database) throws {
         for path in paths where !LoadedExtensions.contain(path, on: db) {
             try Self.load(path, on: db)
@@ -42,11 +42,11 @@ package struct SQLiteExtensions: Sendable {
         }
     }
 
-    /// Held during loading, because extensions initialize global state without locks.
+    /// The lock held while an extension is loaded, because extensions initialize global variables without locks.
     private static let loading = Mutex(())
 
     private static func load(_ path: String, on db: Database) throws {
-        // SQLite adds the platform's suffix to a missing file and reports the changed name.
+        // For a missing file, SQLite also tries the platform's suffix, and its error then shows the wrong name.
         guard [path, path + ".so", path + ".dylib"].contains(where: { FileManager.default.fileExists(atPath: $0) }) else {
             throw ExtensionError(path: path, reason: "file not found")
         }
@@ -59,7 +59,7 @@ package struct SQLiteExtensions: Sendable {
     }
 }
 
-/// The extensions that connections of this process have loaded; several states may share a connection.
+/// The extensions loaded by each connection of this process. Several states may share a connection.
 private enum LoadedExtensions {
     /// `@unchecked Sendable`: the connection is only compared.
     private struct Entry: @unchecked Sendable {

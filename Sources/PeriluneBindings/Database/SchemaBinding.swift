@@ -31,7 +31,7 @@ enum SchemaBinding {
 
     // MARK: - The table in Lua
 
-    /// Returns the Lua table for a table of the schema, always the same one.
+    /// Returns the Lua table that describes a database table. The same Lua table is returned until the schema changes.
     private static func luaTable(for table: TableSchema, of handle: DatabaseHandle) throws -> LuaTable {
         let database = handle.database
         if let known = database.schemaTables[table.name.foldedName], known.id == table.id { return known.table }

@@ -8,40 +8,41 @@ package import PeriluneRecords
 
 /// A database as used by one Lua state.
 ///
-/// Its connections, transactions and statements belong to GRDB. The row path in C uses the callbacks in ``DatabaseCallbacks`` to
-/// open accesses and to prepare and run statements. Everything for which GRDB would crash the process is checked before.
+/// GRDB owns the connections, transactions and statements. The row path, which is written in C, calls ``DatabaseCallbacks`` to open
+/// accesses and to prepare and run statements. These callbacks first check every condition that would make GRDB crash the process.
 package final class ScriptDatabase {
     let writer: any DatabaseWriter
-    /// The queue of scripts that wait for its connections.
+    /// The queue of scripts that wait for the database's connections.
     let turns: ConnectionTurns
-    /// The connection whose waits for locks end together with the run.
+    /// The connection whose waits for locks end when the run must end.
     private var cancellablyWaiting: SQLiteConnection?
-    /// The reader for single statements, if the database is a pool.
+    /// The reader for single statements; `nil` if the database is not a pool.
     let statementReader: StatementReader?
     private(set) var isClosed = false
     /// The known part of the schema.
     var schema = DatabaseSchema(generation: 0)
     /// The compiled requests.
     let requestPlans = PlanCache()
-    /// The Lua tables for its tables by folded name, with the ids of the schemas they were made from.
+    /// The Lua tables that describe the database's tables, by folded name, with the ids of the schemas from which they were
+    /// created.
     var schemaTables: [String: (id: UInt32, table: LuaTable)] = [:]
-    /// The reason why no access may be opened now: the state is inside one, or is opening or ending one.
+    /// The reason why no access can be opened at present, for error messages; `nil` if an access can be opened.
     private var enteredFor: String?
-    /// Whether the script has opened the database, so that this object is its only user.
+    /// Whether the script opened the database, which means that this object is the only user.
     private let isOwn: Bool
-    /// The extensions that its connections load before first use.
+    /// The extensions that each connection loads before its first use.
     let extensions: SQLiteExtensions
-    /// Its place: this process or a cluster.
+    /// The place where statements run: this process or a cluster.
     package let place: any DatabasePlace
-    /// The load count of the place's schema when statements were last compiled.
+    /// The number of times that ``place`` had loaded its schema when statements were last compiled.
     var knownLoads: Int
-    /// Whether it is a snapshot of another database; see ``DatabaseSnapshots``.
+    /// Whether the database is a snapshot of another database; see ``DatabaseSnapshots``.
     let isSnapshot: Bool
     /// Whether a transaction started by SQL stays open between calls until SQL ends it.
     let keepsTransactions: Bool
-    /// Row-path statements released outside of an access, to be finalized on the queue of the database.
+    /// Row-path statements that were released outside an access. They must be finalized on the database's queue.
     private let leftover: UnsafeMutablePointer<pdb_release_list>
-    /// The observers of its values.
+    /// The observers of values in the database.
     private var valueObservers: [WeakObserver] = []
     /// The transaction observers of ended value observers.
     private var retired: [any TransactionObserver] = []
@@ -54,13 +55,13 @@ package final class ScriptDatabase {
     package struct Rights: Sendable {
         /// Whether SQL may access files: `ATTACH`, `VACUUM INTO`.
         var allowsFiles: Bool
-        /// Whether `close()` is allowed, as for databases opened by the script itself.
+        /// Whether the script may call `close()`, which it may for databases that it opened.
         var allowsClosing: Bool
-        /// Whether SQL that opens other files is rejected even if files are allowed.
+        /// Whether the script runs in a preview, where SQL cannot open other files even if files are allowed.
         var isPreview = false
-        /// Whether the database is read-only, in the transaction that its connection has open.
+        /// Whether the database is a snapshot: it is read-only, and its connection keeps a transaction open.
         var isSnapshot = false
-        /// The extensions that its connections load.
+        /// The extensions that each connection loads.
         var extensions = SQLiteExtensions.none
         /// Whether a transaction started by SQL stays open between calls. The GRDB configuration must allow unsafe transactions.
         var keepsTransactions = false
@@ -73,7 +74,7 @@ package final class ScriptDatabase {
         place = DatabasePlaces.of(writer)
         let isHere = place.address == nil
         extensions = isHere ? rights.extensions : .none
-        // A pool would read on other connections.
+        // Excludes pools, because they would read on other connections than the one with the open transaction.
         keepsTransactions = rights.keepsTransactions && writer is DatabaseQueue && isHere
         knownLoads = place.loads
         turns = ConnectionTurns.of(writer)
@@ -83,7 +84,7 @@ package final class ScriptDatabase {
     }
 
     deinit {
-        // Nothing else refers to the list and the reader any more.
+        // No other references to the list and the reader exist at this point.
         nonisolated(unsafe) let list = leftover.pointee, reader = statementReader
         leftover.deallocate()
         guard !isClosed, list.count > 0 else {
@@ -92,13 +93,13 @@ package final class ScriptDatabase {
             if isOwn { writer.closeReaders() }
             return
         }
-        // This waits for running accesses, which may need the threads of Swift concurrency. Therefore such a thread must not wait
-        // indefinitely.
+        // Releasing the statements waits for running accesses, which may need the threads of Swift concurrency. The deinitializer
+        // may run on such a thread, so it must not wait indefinitely.
         let isDone = DispatchSemaphore(value: 0)
         Thread.detachNewThread { [writer, isOwn] in
             writer.unsafeReentrantWriteOnQueue { _ in Self.release(list) }
             reader?.close {}
-            // Close explicitly, because this thread may release the last reference later than the waiting one.
+            // Close explicitly, because this thread may still hold the last reference when the waiting thread continues.
             if isOwn { try? writer.closeWithReaders() }
             isDone.signal()
         }
@@ -129,16 +130,16 @@ package final class ScriptDatabase {
         return (database, value)
     }
 
-    /// The path of the file, SQLite's name of a database in memory, or the address in a cluster.
+    /// The path of the file, SQLite's name for an in-memory database, or the database's address in a cluster.
     var path: String { place.address ?? SQLEnvironment.plainPath(of: writer.path) }
 
-    /// Returns the path of a database's file as scripts know it; `nil` for a database in memory.
+    /// Returns the path of the database file without URI parameters, or `nil` for an in-memory database.
     static func filePath(of writer: any DatabaseWriter) -> String? {
         let path = SQLEnvironment.plainPath(of: writer.path)
         return isInMemory(path) ? nil : path
     }
 
-    /// Returns whether a path is SQLite's name or a URI for a database in memory.
+    /// Returns whether a path is SQLite's name or URI for an in-memory database.
     private static func isInMemory(_ path: String) -> Bool {
         path.isEmpty || path == ":memory:" || path.hasPrefix("file::memory:") || path.contains("mode=memory")
     }
@@ -151,12 +152,12 @@ package final class ScriptDatabase {
         if isClosed { throw BindingError("closed", "the database is closed") }
     }
 
-    /// Runs a closure that opens an access. While an access is being opened or ended, no other one can be opened, because GRDB
-    /// would crash the process. Callbacks such as trace functions may try to.
+    /// Runs a closure that opens an access. During the closure, this state cannot open another access, because GRDB would crash the
+    /// process. Callbacks such as trace functions may attempt this.
     ///
     /// - Parameters:
-    ///   - use: The required connection. Waiting for it ends together with the run.
-    ///   - reason: The reason for excluding others, for messages.
+    ///   - use: The required connection. The wait for it ends if the run must end.
+    ///   - reason: The reason why other accesses are excluded, for error messages.
     func entering<Result>(
         _ use: ConnectionTurns.Use = .writing, _ reason: String = "a transaction is beginning or ending",
         _ body: () throws -> Result
@@ -167,7 +168,7 @@ package final class ScriptDatabase {
         return try turns.taking(use, in: writer, body)
     }
 
-    /// Makes the lock waits of a connection with SQLite's own timeout end together with the run.
+    /// Makes waits for locks end when the run must end, on a connection that would otherwise use SQLite's uninterruptible timeout.
     func makeWaitsCancellable(_ db: Database) {
         guard cancellablyWaiting != db.sqliteConnection else { return }
         cancellablyWaiting = db.sqliteConnection
@@ -175,20 +176,20 @@ package final class ScriptDatabase {
         _ = psql_wait_cancellably(db.sqliteConnection, CInt(clamping: Int(seconds * 1000)), plua_is_run_cancelled)
     }
 
-    /// Adds an observer, which ends together with the database.
+    /// Adds an observer, which ends when the database is closed.
     func add(_ observer: any DatabaseValueObserver) {
         valueObservers.removeAll { $0.observer?.isEnded != false }
         valueObservers.append(WeakObserver(observer: observer))
         observer.onRetire = { [weak self] retired in self?.retired.append(retired) }
     }
 
-    /// Removes the transaction observers of ended observers from the writer.
+    /// Removes the transaction observers of ended value observers from the writer.
     func removeRetired(from db: Database) {
         for observer in retired { db.remove(transactionObserver: observer) }
         retired = []
     }
 
-    /// Closes the database. No access may be open.
+    /// Closes the database, which must have no open access.
     func close() throws {
         for item in valueObservers { item.observer?.end() }
         writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
@@ -197,14 +198,14 @@ package final class ScriptDatabase {
         isClosed = true
     }
 
-    /// Ends the use by scripts; the owner closes the database later.
+    /// Marks the database as closed for scripts. The owner of the writer closes it later.
     func abandon() {
         writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
         closeReader()
         isClosed = true
     }
 
-    /// Closes the reader for single statements, which must not be in use. The next statement reopens it.
+    /// Closes the reader for single statements, which must not be in use. The next statement opens it again.
     func closeReader() {
         statementReader?.close { releaseLeftover() }
     }
@@ -214,7 +215,7 @@ package final class ScriptDatabase {
         statementReader?.interrupt()
     }
 
-    /// Releases statements. Called on the queue of the database, or when it is closed.
+    /// Finalizes the statements in ``leftover``. Called on the database's queue, or when the database is closed.
     func releaseLeftover() {
         guard leftover.pointee.count > 0 else { return }
         let list = leftover.pointee
@@ -229,9 +230,9 @@ package final class ScriptDatabase {
 }
 
 extension DatabaseWriter {
-    /// Runs a closure while no connection is in use.
+    /// Runs a closure on the writer while no other connection is in use.
     fileprivate func unsafeReentrantWriteOnQueue(_ body: (Database) -> Void) {
-        // A barrier on a pool waits for its readers, which may use the statements to be released.
+        // The barrier waits for the pool's readers, which may be using the statements that the closure releases.
         if let pool = self as? DatabasePool {
             try? pool.barrierWriteWithoutTransaction { body($0) }
         } else {
@@ -240,10 +241,11 @@ extension DatabaseWriter {
     }
 }
 
-/// An observer of values in a database, which ends together with the database.
+/// An observer of values in a database. It ends when the database is closed.
 protocol DatabaseValueObserver: AnyObject {
     var isEnded: Bool { get }
-    /// Called with a transaction observer that must be removed from the connection. GRDB would remove it only after the next transaction.
+    /// Called with a transaction observer that must be removed from the connection, because GRDB would keep it until after the next
+    /// transaction.
     var onRetire: ((any TransactionObserver) -> Void)? { get set }
     func end()
 }

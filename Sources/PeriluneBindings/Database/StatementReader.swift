@@ -1,17 +1,17 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// A connection for the single statements that one state reads from a pool.
+/// A separate connection to the file of a pool, on which one state runs single reading statements.
 ///
-/// GRDB assigns pool readers under locks that put threads to sleep, so states that took a reader for each statement would mostly
-/// wait for each other. This connection is configured like the readers of the pool and does not outlive them: when the pool is
-/// closed or reopens its readers, the weakly referenced sibling disappears.
+/// GRDB assigns pool readers under locks that put threads to sleep. If each statement took a reader, states would mostly wait for
+/// each other. This connection is configured like the pool's readers. It must not outlive them, so it keeps a weak reference to one
+/// of them, which becomes `nil` when the pool is closed or reopens its readers.
 final class StatementReader {
     private let pool: DatabasePool
     private let turns: ConnectionTurns
-    /// A reader of the pool, which indicates that the pool is unchanged.
+    /// A reader of the pool. While it exists, the pool has not closed its readers.
     private weak var sibling: Database?
-    /// `nil` if it could not be opened; then the readers of the pool are used.
+    /// The connection. If it could not be opened, it is `nil`, and the pool's readers are used.
     private var connection: DatabaseQueue?
     /// The SQLite handle of the connection.
     private var handle: SQLiteConnection?
@@ -20,7 +20,7 @@ final class StatementReader {
         (self.pool, self.turns) = (pool, turns)
     }
 
-    /// Runs a closure with the connection, without a transaction.
+    /// Runs a closure on the connection, outside a transaction.
     func read(_ body: (Database) throws -> Void) throws {
         if sibling == nil { try open() }
         if let connection { return try connection.unsafeRead(body) }
@@ -32,7 +32,7 @@ final class StatementReader {
         }
     }
 
-    /// The connection if the pool has closed its readers, so that it must be closed too.
+    /// The SQLite handle if the connection must be closed because the pool has closed its readers; otherwise `nil`.
     var outdated: SQLiteConnection? { sibling == nil ? handle : nil }
 
     private func open() throws {
@@ -42,7 +42,7 @@ final class StatementReader {
         configuration.readonly = true
         configuration.allowsUnsafeTransactions = false
         configuration.observesSuspensionNotifications = false
-        // As in pools: readers of a WAL database wait only for recovery.
+        // The same timeout as for pool readers. Readers of a WAL database wait only during recovery.
         configuration.busyMode = .timeout(10)
         connection = try? DatabaseQueue(path: pool.path, configuration: configuration)
         handle = connection?.unsafeRead { db in db.sqliteConnection }

@@ -2,12 +2,12 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
 
-/// A relay that notifies the observers of a connection, including those in scripts, when transactions end.
+/// A relay that notifies the row path's observers of a connection when transactions end.
 ///
-/// GRDB keeps it as long as scripts observe the connection. It receives changes only inside of savepoints opened by Swift;
-/// otherwise the observers use their own hook, which provides the changed values.
+/// GRDB retains the relay as long as scripts observe the connection. The relay receives changes only inside savepoints opened by
+/// Swift. All other changes reach the observers through an SQLite hook, which also provides the changed values.
 final class TransactionRelay: TransactionObserver {
-    /// Owned by this object.
+    /// The row path's observers, which this object owns.
     private let observers: OpaquePointer
     private let savepoints: OpenSavepoints?
 
@@ -29,12 +29,12 @@ final class TransactionRelay: TransactionObserver {
         return Unmanaged.passUnretained(relay).toOpaque()
     }
 
-    /// Unregisters the observers from GRDB, which ends them.
+    /// Unregisters the relay from GRDB, which ends the observers.
     static func remove(_ relay: UnsafeMutableRawPointer, from db: Database) {
         db.remove(transactionObserver: Unmanaged<TransactionRelay>.fromOpaque(relay).takeUnretainedValue())
     }
 
-    /// Called before each statement, and when a statement is compiled.
+    /// Called when a statement is compiled and before it runs.
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
         if kind.tableName.hasPrefix("sqlite_") { pdb_observers_forget_tables(observers) }
         guard pdb_observers_is_hooked(observers) else { return false }
@@ -62,7 +62,7 @@ final class TransactionRelay: TransactionObserver {
         if pdb_observers_prune(observers) { db.remove(transactionObserver: self) }
     }
 
-    /// Returns the error raised by an observer, which the transaction throws unchanged in Swift and Lua.
+    /// Returns the error that an observer raised. The transaction throws it unchanged to Swift and Lua.
     private static func takeError(_ status: CInt) -> LuaError {
         let L = plua_running_context().pointee.running!
         let core = LuaCore.of(L)

@@ -2,9 +2,9 @@ internal import CPeriluneRows
 internal import Foundation
 package import GRDB
 
-/// The Unicode collations by their names in scripts and SQL. SQLite's own collations only know ASCII letters.
+/// The Unicode collations, by their names in scripts and SQL. SQLite's built-in collations handle only ASCII letters.
 ///
-/// In tables defined by scripts they have GRDB's names, which GRDB programs also know.
+/// Tables defined by scripts use GRDB's names for the collations, which other GRDB programs provide, too.
 package enum UnicodeCollation: String, CaseIterable {
     case unicode
     case unicodeCaseInsensitive = "unicode_case_insensitive"
@@ -12,7 +12,7 @@ package enum UnicodeCollation: String, CaseIterable {
     case localizedCaseInsensitive = "localized_case_insensitive"
     case localizedStandard = "localized_standard"
 
-    /// Defines the collations for a GRDB connection.
+    /// Defines the collations on a GRDB connection.
     package static func install(on db: Database) {
         if let connection = db.sqliteConnection { install(on: connection) }
     }
@@ -23,7 +23,7 @@ package enum UnicodeCollation: String, CaseIterable {
         }
     }
 
-    /// The C function for SQLite, which uses no context.
+    /// The C comparison function for SQLite, which ignores its context argument.
     private var function: @convention(c) (UnsafeMutableRawPointer?, CInt, UnsafeRawPointer?, CInt, UnsafeRawPointer?) -> CInt {
         switch self {
         case .unicode:

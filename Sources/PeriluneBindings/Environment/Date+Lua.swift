@@ -2,8 +2,8 @@ public import Foundation
 public import PeriluneLua
 internal import PeriluneRecords
 
-/// Swift dates are `perilune.date` values in the Lua states of hosts, and text in other states. They are decoded from both, from other date
-/// texts, and from Unix seconds, by the rules of `perilune.date(value)`.
+/// Swift dates become `perilune.date` values in the Lua states of hosts, and text in other states. Decoding accepts every value
+/// that `perilune.date(value)` accepts, including text in other date formats and Unix seconds.
 extension Date: LuaCoded {
     public static var luaTypeName: String { "a date" }
 

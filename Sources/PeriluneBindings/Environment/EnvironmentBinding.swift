@@ -3,7 +3,7 @@ internal import Logging
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// `perilune.context`, `perilune.uuid`, `perilune.random` and `perilune.log`.
+/// The bindings for `perilune.context`, `perilune.uuid`, `perilune.random` and `perilune.log`.
 struct EnvironmentBinding {
     let environment: ScriptEnvironment
     let state: LuaState
@@ -14,7 +14,7 @@ struct EnvironmentBinding {
             try arguments.refuseSurplus(after: 0, of: "perilune.uuid")
             return [.string(LuaString(environment.uuid().uuidString.lowercased()))]
         }
-        // No function retains the state to which it belongs.
+        // The functions must not retain the state, because the state retains the functions.
         try perilune.set(
             "random",
             .function(
@@ -28,8 +28,8 @@ struct EnvironmentBinding {
 
     // MARK: - Random numbers
 
-    /// Like `math.random`: returns a float from 0 to 1, an integer from 1 to m, or an integer from m to n; for 0, an integer with random
-    /// bits.
+    /// Returns a random number like `math.random`: without arguments, a float from 0 to 1; for m, an integer from 1 to m; for m and
+    /// n, an integer from m to n; and for 0, an integer with random bits.
     private static func random(_ arguments: LuaArguments, _ source: RandomSource) throws -> LuaValue {
         var source = source
         guard arguments.count > 0 else { return .number(Double(source.next() >> 11) * 0x1p-53) }
@@ -45,7 +45,7 @@ struct EnvironmentBinding {
         return .integer(.random(in: low...high, using: &source))
     }
 
-    /// Makes `math.random` follow the source.
+    /// Seeds `math.random` with numbers from the environment's source.
     private func seed() throws {
         guard case .table(let math) = try state.globals.get("math"), case .function(let seed) = try math.get("randomseed")
         else { return }
@@ -53,8 +53,8 @@ struct EnvironmentBinding {
         try seed.call(numbers)
     }
 
-    /// Replaces `os.time()` and `os.date(format)` by functions that follow the clock, and `os.clock()` by a function that counts its calls,
-    /// because a loop that waits for a stopped clock would never end.
+    /// Makes `os.time()` and `os.date(format)` use the environment's clock. `os.clock()` returns a number that increases with each
+    /// call, because a loop that waits for a stopped clock would never end.
     private func replaceTime() throws {
         guard case .table(let os) = try state.globals.get("os") else { return }
         if case .function = try os.get("clock") {
@@ -80,7 +80,8 @@ struct EnvironmentBinding {
 
     // MARK: - Logging
 
-    /// `perilune.log.info(message, fields)`, and the same for each level.
+    /// Creates the table `perilune.log`, with a function `info(message, fields)` for the level `info` and the same for each other
+    /// level.
     private func makeLog() throws -> LuaTable {
         let table = try state.makeTable()
         for level in Logger.Level.allCases {
@@ -119,7 +120,7 @@ struct EnvironmentBinding {
         return metadata
     }
 
-    /// Returns a plain table as a list or dictionary, any other value as text.
+    /// Converts a plain table to a list or dictionary, and any other value to text.
     private static func metadata(of value: LuaValue, in state: LuaState, depth: Int = 1) throws -> Logger.Metadata.Value {
         guard case .table(let table) = value, depth < 8, try table.metatable() == nil else {
             return .string(try state.text(of: value))
@@ -135,7 +136,7 @@ struct EnvironmentBinding {
 }
 
 extension LuaState {
-    /// The result of `tostring`.
+    /// Returns the text that `tostring` returns for the value.
     fileprivate func text(of value: LuaValue) throws -> String {
         if case .string(let string) = value { return string.description }
         guard case .function(let tostring) = try globals.get("tostring"),

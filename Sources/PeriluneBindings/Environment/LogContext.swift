@@ -1,5 +1,5 @@
-/// Metadata that the host adds to log messages of scripts.
+/// Metadata that the host adds to the log messages of scripts.
 package enum LogContext {
-    /// Applies to the runs of the current task. Fields given by a script take precedence.
+    /// The metadata for runs of the current task. Fields from the script take precedence.
     @TaskLocal package static var metadata: [String: String] = [:]
 }

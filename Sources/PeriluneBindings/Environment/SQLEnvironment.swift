@@ -3,15 +3,15 @@ internal import Foundation
 package import GRDB
 package import PeriluneDependencies
 
-/// A controlled clock and random numbers for databases.
+/// A controlled clock and source of random numbers for databases.
 ///
-/// SQLite asks for the current time through the VFS with which a database was opened, so databases are opened with a name that
-/// selects these sources. All SQLite functions on all connections use them, and so do the durations in profiles.
+/// SQLite asks the VFS of a database for the current time and for random bytes. Databases are therefore opened through a VFS whose
+/// name selects the sources. All SQLite functions on all connections use these sources, as do the durations in profiles.
 package struct SQLEnvironment: Sendable {
     /// The name of the VFS.
     private let name: String
 
-    /// Creates an environment, which the caller releases when the database is open.
+    /// Creates an environment. The caller must release it after opening the database.
     package init(date: DateSource, random: RandomSource) throws {
         let sources = Sources(date: date, random: random)
         var environment = sources.environment
@@ -24,12 +24,12 @@ package struct SQLEnvironment: Sendable {
         self.name = String(cString: name)
     }
 
-    /// Releases the environment; open connections keep it.
+    /// Releases the caller's reference to the environment. Open connections keep it alive.
     package func release() {
         psql_release_environment(name)
     }
 
-    /// Returns the URI that opens a file with this environment; `nil` stands for a database in memory.
+    /// Returns the URI that opens a file with this environment. For a `nil` path, the URI opens an in-memory database.
     package func uri(of path: String?) -> String {
         guard let path else { return "file::memory:?vfs=\(name)" }
         var plain = CharacterSet.alphanumerics
@@ -38,7 +38,7 @@ package struct SQLEnvironment: Sendable {
         return "file:\(path.addingPercentEncoding(withAllowedCharacters: ascii) ?? path)?vfs=\(name)"
     }
 
-    /// Makes the connections of a database use the environment.
+    /// Configures the connections of a database to use the environment.
     package func configure(_ configuration: inout Configuration, date: DateSource) {
         configuration.prepareDatabase { db in
             let code = psql_install_environment(db.sqliteConnection, name)
@@ -47,7 +47,7 @@ package struct SQLEnvironment: Sendable {
         configuration.transactionClock = .custom { _ in date() }
     }
 
-    /// Returns the path of a file whose database reports a URI.
+    /// Returns the file path from a URI that was created by ``uri(of:)``, or any other path unchanged.
     package static func plainPath(of path: String) -> String {
         guard path.hasPrefix("file:"), let end = path.range(of: "?vfs=\(PSQL_ENVIRONMENT_PREFIX)") else { return path }
         let name = path[path.index(path.startIndex, offsetBy: 5)..<end.lowerBound]
@@ -59,8 +59,8 @@ extension ScriptEnvironment {
     /// Opens a database with the clock and random numbers of this environment, unless they are the system's.
     ///
     /// - Parameters:
-    ///   - path: The file, or `nil` for a database in memory. A URI is used unchanged with the system clock.
-    ///   - open: Opens the database with the given name.
+    ///   - path: The file, or `nil` for an in-memory database. With the system's clock and random numbers, it may also be a URI.
+    ///   - open: Opens the database with the given name and configuration.
     /// - Throws: Errors of `open`; the message of a `DatabaseError` contains the path.
     package func opening<Writer>(
         _ path: String?, _ configuration: Configuration, _ open: (String, Configuration) throws -> Writer
@@ -78,17 +78,17 @@ extension ScriptEnvironment {
         guard isControlled, path?.hasPrefix("file:") != true else { return try open(path ?? ":memory:", configuration) }
         var configuration = configuration
         let sources = try SQLEnvironment(date: date, random: random)
-        // Open connections keep the environment.
+        // Open connections keep the environment alive.
         defer { sources.release() }
         sources.configure(&configuration, date: date)
         return try open(sources.uri(of: path), configuration)
     }
 }
 
-/// The clock and random numbers that databases use on a thread, for scripts running there.
+/// The clock and the source of random numbers that databases use on a script's thread.
 package final class ThreadEnvironment: Sendable {
     private let sources: Sources
-    /// Written only by `init`.
+    /// Only `init` writes it.
     private nonisolated(unsafe) let record: UnsafeMutablePointer<psql_environment>
 
     package init(_ environment: ScriptEnvironment) {
@@ -101,14 +101,14 @@ package final class ThreadEnvironment: Sendable {
         record.deallocate()
     }
 
-    /// Activates the environment on the calling thread until the thread ends. This object must live as long as the thread uses
-    /// databases.
+    /// Activates the environment on the calling thread until the thread ends. This object must outlive all uses of databases on the
+    /// thread.
     package func begin() {
         psql_use_environment(record)
     }
 }
 
-/// The sources that SQLite queries.
+/// The clock and the source of random numbers that SQLite queries.
 private final class Sources: Sendable {
     let date: DateSource
     let random: RandomSource
@@ -118,7 +118,7 @@ private final class Sources: Sendable {
         self.random = random
     }
 
-    /// The C structure without ownership.
+    /// The C structure, which does not retain this object.
     var environment: psql_environment {
         psql_environment(
             object: Unmanaged.passUnretained(self).toOpaque(),

@@ -2,7 +2,7 @@ package import Logging
 package import PeriluneDependencies
 package import PeriluneRecords
 
-/// The dependencies of scripts other than the database, resolved once for the lifetime of a state.
+/// The dependencies of scripts other than the database. They are resolved once for each state.
 package struct ScriptEnvironment: Sendable {
     package var context: DependencyContainer.Context
     package var date: DateSource
@@ -10,11 +10,11 @@ package struct ScriptEnvironment: Sendable {
     package var random: RandomSource
     package var logger: Logger
 
-    /// The environment of the machine, for states without a dependency container.
+    /// The environment with the system's clock and random numbers, for states without a dependency container.
     package static let machine = ScriptEnvironment(
         context: .live, date: .system, uuid: .random, random: .system, logger: Logger(label: "perilune"))
 
-    /// Resolves the environment in a container.
+    /// Resolves the environment from a dependency container.
     package static func resolve(in container: DependencyContainer) async throws -> ScriptEnvironment {
         ScriptEnvironment(
             context: try container.context,

@@ -1,6 +1,6 @@
 package import PeriluneLua
 
-/// A mistake in a script, with a kind for programs and a message for people.
+/// An error caused by a mistake in a script, with a kind for programs and a message for people.
 package struct BindingError: LuaErrorDescribing {
     package let luaKind: String
     package let luaMessage: String
@@ -14,9 +14,9 @@ package struct BindingError: LuaErrorDescribing {
 }
 
 extension LuaArguments {
-    /// Refuses more arguments than a function takes, which would be ignored. A surplus nil is not an error.
+    /// Throws if a script passed more arguments than a function takes. A surplus `nil` is not an error.
     ///
-    /// - Parameter cure: What to write instead.
+    /// - Parameter cure: A hint that explains the correct call.
     func refuseSurplus(after most: Int, of function: String, cure: String? = nil) throws {
         guard count > most, !self[most + 1].isNil else { return }
         throw BindingError.surplus(self[most + 1], after: most, of: function, cure: cure)
@@ -24,7 +24,7 @@ extension LuaArguments {
 }
 
 extension LuaMethodArguments {
-    /// Refuses more arguments than a method takes, which would be ignored. A surplus nil is not an error.
+    /// Throws if a script passed more arguments than a method takes. A surplus `nil` is not an error.
     func refuseSurplus(after most: Int, of method: String) throws {
         guard count > most, !self[most + 1].isNil else { return }
         throw BindingError.surplus(self[most + 1], after: most, of: method)

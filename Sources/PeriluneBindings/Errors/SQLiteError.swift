@@ -2,10 +2,10 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
 
-/// An SQLite error that scripts see as the error of a statement: with codes, SQL and details.
+/// An SQLite error that scripts see as a statement error, with its codes, SQL and details.
 struct SQLiteError: LuaErrorPushing {
     let error: DatabaseError
-    /// The position of the mistake in the text; -1 if SQLite does not know it.
+    /// The byte offset of the mistake in the SQL text, or -1 if it is unknown.
     var offset: CInt = -1
 
     var underlying: any Error { error }
@@ -15,7 +15,7 @@ struct SQLiteError: LuaErrorPushing {
             L, error.extendedResultCode.rawValue, error.messageOfCode, error.sql, offset)
     }
 
-    /// Runs a closure and converts its SQLite errors to this type.
+    /// Runs a closure, and converts SQLite errors that it throws to this type.
     static func telling<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

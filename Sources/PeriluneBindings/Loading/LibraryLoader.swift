@@ -1,10 +1,11 @@
 package import PeriluneLua
 
-/// A loader of library modules: those in Lua, and those provided by Swift and C, `perilune.native.*`.
+/// The loader of library modules: Lua modules, and `perilune.native.*` modules that Swift and C code provides.
 ///
-/// Modules use a separate `require` (`lib/perilune/require.lua`); scripts cannot load library modules with theirs.
+/// Library modules use a separate `require` function (`lib/perilune/require.lua`). The `require` of scripts cannot load library
+/// modules.
 package final class LibraryLoader {
-    /// A function that creates a native module when it is first required.
+    /// A function that creates a native module, called when the module is first required.
     package typealias Provider = (LuaState) throws -> LuaTable
 
     private let modules: [LibraryModules]
@@ -13,20 +14,20 @@ package final class LibraryLoader {
     /// The `require` function of the library.
     private var requireFunction: LuaFunction?
 
-    /// - Parameter modules: Additional Lua modules besides those of every state.
+    /// - Parameter modules: Additional Lua modules besides the standard modules.
     init(in state: LuaState, modules: [LibraryModules]) throws {
         self.modules = [.perilune] + modules
         loaded = try state.makeTable()
     }
 
-    /// Creates `require` and fills the table `perilune`, which is the module of that name. The current Lua functions become the
-    /// globals of the library.
+    /// Creates the library's `require` and fills the table `perilune`, which is the module of that name. The state's current global
+    /// functions become the globals of the library.
     func open(in state: LuaState, perilune: LuaTable) throws {
         try provide("perilune", .table(perilune))
         guard let bootstrap = try function(of: "perilune.require", environment: nil, in: state) else {
             throw Self.missing("perilune.require")
         }
-        // Owned by the state until it is closed, which releases the references back to the state.
+        // The state owns this function. Closing the state releases it and breaks the reference cycle.
         let compile = try state.makeFunction("require") { [self] arguments in
             try [.function(self.compile(arguments.get(1), environment: arguments.get(2), in: arguments.state))]
         }
@@ -38,23 +39,23 @@ package final class LibraryLoader {
         _ = try self.compile("perilune", environment: environment, in: state).call([.table(perilune)])
     }
 
-    /// Sets the value that `require` returns for a name.
+    /// Sets the value that the library's `require` returns for a name.
     package func provide(_ name: String, _ value: LuaValue) throws {
         try loaded.rawSet(.string(LuaString(name)), value)
     }
 
-    /// Provides `perilune.native.NAME`, which is created when it is first required.
+    /// Registers a provider for the module `perilune.native.NAME`.
     package func provide(native name: String, _ provider: @escaping Provider) {
         providers["perilune.native." + name] = provider
     }
 
-    /// Returns the value of a module. Each module runs once.
+    /// Loads a module unless it is already loaded, and returns its value.
     package func require(_ name: String) throws -> LuaValue {
         guard let requireFunction else { throw Self.missing(name) }
         return try requireFunction.call([.string(LuaString(name))]).first ?? .nil
     }
 
-    /// Returns the function that creates a module.
+    /// Returns the function that creates the module's value.
     private func compile(_ name: String, environment: LuaTable, in state: LuaState) throws -> LuaFunction {
         if let provider = providers[name] {
             return try state.makeFunction(name) { arguments in [.table(try provider(arguments.state))] }

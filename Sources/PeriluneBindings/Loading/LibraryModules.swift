@@ -7,7 +7,7 @@ package import PeriluneModules
 internal import Foundation
 #endif
 
-/// Lua modules embedded in the binary whose names share a prefix, the name of a folder in `lib`.
+/// A set of Lua modules embedded in the binary, from one folder in `lib`. Their names begin with the folder's name.
 package struct LibraryModules: Sendable {
     /// The first component of the module names.
     package let folder: String
@@ -18,13 +18,14 @@ package struct LibraryModules: Sendable {
         self.embedded = embedded
     }
 
-    /// The modules of every state.
+    /// The standard modules, which every state has.
     package static let perilune = LibraryModules(folder: "perilune", embeddedPeriluneModules)
 
-    /// Returns the source text of a module such as `folder.records.writing`; `nil` if it does not exist.
+    /// Returns the source text of a module such as `folder.records.writing`, or `nil` if the module does not exist.
     ///
-    /// In debug builds, the environment variable `PERILUNE_LIBRARY` may name the folder `lib/perilune`. Modules are then read from this
-    /// folder, and modules with other prefixes from the folders next to it, so that changes take effect without a build.
+    /// In debug builds, the environment variable `PERILUNE_LIBRARY` may contain the path of the folder `lib/perilune`. Modules are
+    /// then read from this folder, and modules of other sets from the folders next to it. Changes to them take effect without a
+    /// build.
     package func source(of name: String) -> String? {
         guard hasName(name) else { return nil }
         #if DEBUG
@@ -35,7 +36,7 @@ package struct LibraryModules: Sendable {
         return embedded.module(name)?.source.description
     }
 
-    /// Returns the bytecode of a module; `nil` if there is none or it was compiled by another Lua release.
+    /// Returns the bytecode of a module, or `nil` if the module has no bytecode or it was compiled by another Lua release.
     package func bytecode(of name: String) -> [UInt8]? {
         #if DEBUG
         if Self.folderOfSources != nil { return nil }
@@ -52,7 +53,7 @@ package struct LibraryModules: Sendable {
     private static var folderOfSources: String? { EnvironmentVariables.ofProcess["PERILUNE_LIBRARY"] }
     #endif
 
-    /// Returns the path of a module in `lib`, as used in errors.
+    /// Returns the path of a module relative to `lib`, for error messages.
     func file(of name: String) -> String {
         (name == folder ? name + "/init" : name.replacing(".", with: "/")) + ".lua"
     }

@@ -1,19 +1,20 @@
 internal import PeriluneLua
 internal import Synchronization
 
-/// `perilune.native.bells`: wakes workers in all states of this process that wait for jobs in a database.
+/// `perilune.native.bells`: signals that wake the workers of a database's job queue in all states of this process.
 enum BellBinding {
-    /// The functions to call, by the name of the bell and a number.
+    /// The registered listeners, by the name of the bell and the number of the listener.
     private static let listeners = Mutex<(last: Int, bells: [String: [Int: @Sendable () -> Void]])>((0, [:]))
 
     static func makeFunctions(in state: LuaState, loop: ScriptLoop) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 3)
-        // (name of the state) returns the name of the bell for a database in memory.
+        // (name of the state) returns the name of the bell for an in-memory database.
         try table.setFunction("memory") { [loop] arguments in
             let name: String = try arguments.get(1)
             return [.string(LuaString("memory \(loop.memoryName ?? name)"))]
         }
-        // (name, function, whether the script waits for it) returns the number of a source that calls the function after each ring.
+        // (name, function, whether the script waits for the source) returns the number of a source that calls the function after
+        // each ring.
         try table.setFunction("listen") { [loop] arguments in
             let name: String = try arguments.get(1)
             let function: LuaFunction = try arguments.get(2)
@@ -27,7 +28,7 @@ enum BellBinding {
             source.onEnd = {
                 listeners.withLock { listeners in
                     listeners.bells[name]?[number] = nil
-                    // Each database in memory has a bell of its own.
+                    // Remove unused bells, because each in-memory database adds one.
                     if listeners.bells[name]?.isEmpty == true { listeners.bells[name] = nil }
                 }
             }

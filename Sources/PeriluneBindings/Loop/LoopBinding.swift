@@ -16,7 +16,7 @@ struct LoopBinding {
         let table = try state.makeTable(fieldCount: 16)
         try defineSources(in: table)
         try defineWaits(in: table, of: state)
-        // (error, scope) returns whether a handler of the script or the program receives an error that ends nothing.
+        // (error, scope) reports an error that does not end a run; returns whether the script or the program has a handler for it.
         try table.setFunction("report") { [loop] arguments in
             let state = try arguments.state
             return [.boolean(try loop.report(arguments[1], Self.error(raising: arguments[1], in: state), in: arguments.get(2)))]
@@ -25,12 +25,12 @@ struct LoopBinding {
             loop.errorHandlers[loop.currentScope] = arguments[1].isNil ? nil : try arguments.get(1, as: LuaFunction.self)
             return []
         }
-        // () returns the scope of sources that are started now; raises if it has ended.
+        // () returns the current scope, to which new sources belong; raises if it has ended.
         try table.setFunction("scope") { [loop] _ in
             try loop.requireLive(loop.currentScope)
             return [.integer(Int64(loop.currentScope))]
         }
-        // (scope or nil) sets the scope of the following calls within the same run; returns the previous one.
+        // (scope or nil) sets the scope for later calls of the same run; returns the previous scope.
         try table.setFunction("enter_scope") { [loop] arguments in
             let former = loop.enteredScope
             loop.enteredScope = arguments[1].isNil ? nil : try arguments.get(1)
@@ -44,8 +44,8 @@ struct LoopBinding {
     }
 
     private func defineSources(in table: LuaTable) throws {
-        // (seconds, period or nil, function, false if no script waits for it, true to call it at once) returns the number of the source.
-        // A clock that is set by hand may not move again.
+        // (seconds, period or nil, function, whether the script waits for the source, whether to call the function at once) returns
+        // the number of the source. The last argument is needed for a manual clock, which may never advance again.
         try table.setFunction("start_timer") { [loop] arguments in
             let seconds: Double = try arguments.get(1)
             let period = arguments[2].isNil ? nil : try arguments.get(2, as: Double.self)
@@ -61,9 +61,9 @@ struct LoopBinding {
             }
             return [.integer(Int64(source.id))]
         }
-        // (function, error handler or nil, whether to keep a journal, scope or nil, name of an automation or nil) returns the number of a
-        // source that is called once, immediately, and a function that returns the executed SQL, the number of statements, the printed
-        // output, and the traceback of an error.
+        // (function, error handler or nil, whether to keep a journal, scope or nil, name of an automation or nil) calls the
+        // function once, as soon as possible; returns the number of the source, and a function that returns the executed SQL, the
+        // number of statements, the printed output, and the traceback of an error.
         try table.setFunction("start") { [loop] arguments in
             let function: LuaFunction = try arguments.get(1)
             let scope = arguments[4].isNil ? loop.currentScope : try arguments.get(4, as: Int.self)
@@ -85,9 +85,9 @@ struct LoopBinding {
             }
             return [.integer(Int64(source.id)), .function(read)]
         }
-        // () returns the number of the running source, if a journal is kept for it.
+        // () returns the number of the running source if it has a journal, otherwise nil.
         try table.setFunction("current") { [loop] _ in [loop.journal.map { .integer(Int64($0.source)) } ?? .nil] }
-        // (text) adds printed output to the journal of the current run, if there is one.
+        // (text) adds printed output to the journal of the current run, if it has one.
         try table.setFunction("note_output") { [loop] arguments in
             guard let journal = loop.journal else { return [] }
             let text: LuaString = try arguments.get(1)
@@ -106,13 +106,14 @@ struct LoopBinding {
         try table.setFunction("is_live") { [loop] arguments in
             [.boolean(try loop.source(arguments.get(1)) != nil)]
         }
-        // (numbers) returns the kind of another source that keeps the script alive or receives signals, or nil.
+        // (numbers) returns the kind of a source that keeps the script alive or receives signals and is not in the list, or nil.
         try table.setFunction("other_source") { [loop] arguments in
             let known = Set(try [Int].fromLua(arguments[1]))
             let others = loop.sources.values.filter { ($0.keepsAlive || $0.kind == "signal") && !known.contains($0.id) }
             return [others.min { $0.id < $1.id }.map { .string(LuaString($0.kind)) } ?? .nil]
         }
-        // (number, whether to interrupt a running call) returns whether the source was live, and whether it is running.
+        // (number, whether to interrupt a running call) ends a source; returns whether the source existed, and whether its first
+        // call has begun.
         try table.setFunction("stop") { [loop] arguments in
             guard let source = try loop.source(arguments.get(1)) else { return [.boolean(false), .boolean(false)] }
             loop.end(source)
@@ -122,7 +123,7 @@ struct LoopBinding {
         try table.setFunction("now") { [loop] _ in [.number(loop.timers.clock.now)] }
     }
 
-    /// Returns the error that Lua creates when a value is raised.
+    /// Returns the error that raising a value in Lua produces.
     private static func error(raising value: LuaValue, in state: LuaState) -> LuaError {
         do throws(LuaError) {
             try state.loadLibrary("error(..., 0)", named: "report").call([value])

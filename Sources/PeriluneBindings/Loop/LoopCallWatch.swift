@@ -1,9 +1,9 @@
 package import PeriluneLua
 
-/// A watch that measures a call of a source and receives its outcome.
+/// A watch on the call of a source, with a meter and a closure that receives the outcome.
 package struct LoopCallWatch {
     package let meter: LuaMeter
-    /// Called on the thread of the state, with the error that ended the call.
+    /// Called on the state's thread when the call ends, with its error or `nil`.
     package let didEnd: ((any Error)?) -> Void
 
     package init(meter: LuaMeter, didEnd: @escaping ((any Error)?) -> Void) {

@@ -1,10 +1,11 @@
 internal import PeriluneLua
 internal import Synchronization
 
-/// A carrier of the task-local values of a run to the timers and tasks that it starts.
+/// A carrier that transfers a run's task-local values to the timers and tasks that the run starts.
 ///
-/// Swift copies these values only when a task is created. Therefore a task is created when the run starts its first source, and waits; it
-/// creates the tasks that call the sources. The task ends after the last source.
+/// Swift copies task-local values only when a task is created. Therefore the run's first source creates a helper task that waits
+/// for work, and the tasks that later call the sources are created inside this helper task. The helper task ends after the last
+/// source.
 package final class LoopCarrier: Sendable {
     /// The carrier of the current run.
     @TaskLocal package static var current: LoopCarrier?
@@ -15,13 +16,14 @@ package final class LoopCarrier: Sendable {
 
     deinit { bodies.withLock { $0?.finish() } }
 
-    /// Keeps the values of the current task, on the first call.
+    /// Captures the task-local values of the current task, on the first call only.
     func open() {
         bodies.withLock { bodies in
             guard bodies == nil else { return }
             let (stream, continuation) = AsyncStream<@Sendable () -> Void>.makeStream()
             bodies = continuation
-            // Excludes the values that belong only to the current run. If the carrier contained itself, it would never be released.
+            // The values that belong only to the current run are not captured. If the task captured the carrier, the carrier would
+            // never be released.
             LoopCarrier.$current.withValue(nil) {
                 LuaRun.withoutRun {
                     _ = Task { for await body in stream { body() } }
@@ -30,7 +32,7 @@ package final class LoopCarrier: Sendable {
         }
     }
 
-    /// Calls a closure in a task with the values. The closure creates the task that receives the values.
+    /// Calls a closure in the helper task. Tasks that the closure creates inherit the captured values.
     package func perform(_ body: @escaping @Sendable () -> Void) {
         _ = bodies.withLock { $0?.yield { [self] in LoopCarrier.$current.withValue(self) { body() } } }
     }

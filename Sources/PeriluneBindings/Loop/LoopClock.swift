@@ -2,7 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import PeriluneDependencies
 
-/// The clock for timers: the monotonic system clock, or a clock that is set manually.
+/// The clock for timers: the monotonic system clock or a manual clock.
 enum LoopClock: Sendable {
     case machine
     case manual(ManualClock)
@@ -11,7 +11,7 @@ enum LoopClock: Sendable {
         self = date.manualClock.map { .manual($0) } ?? .machine
     }
 
-    /// The current time in seconds since an arbitrary moment.
+    /// The current time in seconds since an arbitrary reference time.
     var now: Double {
         switch self {
         case .machine:

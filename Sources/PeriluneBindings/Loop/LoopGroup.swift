@@ -2,15 +2,15 @@ internal import Foundation
 package import PeriluneDependencies
 package import PeriluneLua
 
-/// The loops of several states that share a thread and a manual clock.
+/// A group of event loops whose states share a thread and a manual clock.
 ///
-/// Due functions are called loop by loop, in the order in which the loops were added. When nothing is left to do, the clock
-/// advances to the next timer of any loop if a script waits for it. The order of calls is therefore independent of the machine.
+/// Due functions are called loop by loop, in the order in which the loops were added. When all runs are waiting and nothing is due,
+/// the clock advances to the next timer of any loop. The order of calls is therefore the same on every machine.
 package final class LoopGroup {
-    /// A waiter for a moment at which nothing is left to do.
+    /// A script that waits until the clock has reached a time and nothing is due.
     private struct Waiter {
         let id: Int
-        /// The moment in seconds since 1970.
+        /// The time in seconds since 1970.
         let moment: Double
         let resume: @Sendable () -> Void
     }
@@ -21,20 +21,20 @@ package final class LoopGroup {
     private let wake: @Sendable () -> Void
     private var loops: [ScriptLoop] = []
     private var waiters: [Waiter] = []
-    /// The tasks of running calls.
+    /// The tasks of running calls, by id.
     private var tasks: [Int: (loop: ScriptLoop, task: Task<Void, Never>)] = [:]
     private var count = 0
     private var isProceeding = false
     private var isEnded = false
-    /// Receives unhandled errors.
+    /// Called with each unhandled error.
     package var onFailure: ((ScriptLoop, any Error) -> Void)?
-    /// Called before each call of a function.
+    /// Called before each call of a source.
     package var willCall: ((ScriptLoop) -> Void)?
 
     /// - Parameters:
-    ///   - thread: The thread to which the states of the loops belong.
-    ///   - start: Runs ``ScriptLoop/call(_:)`` in a new task on the thread, followed by the closure.
-    ///   - wake: Schedules a call of ``proceed()``. Called on any thread.
+    ///   - thread: The thread of all states in the group.
+    ///   - start: Creates a task on the thread that runs ``ScriptLoop/call(_:)`` and then calls the closure.
+    ///   - wake: Schedules a call of ``proceed()``. May be called on any thread.
     package init(
         clock: ManualClock, thread: LuaThread, wake: @escaping @Sendable () -> Void,
         start: @escaping (ScriptLoop, LoopSource, _ didEnd: @escaping () -> Void) -> Task<Void, Never>
@@ -42,7 +42,7 @@ package final class LoopGroup {
         (self.clock, self.thread, self.start, self.wake) = (clock, thread, start, wake)
     }
 
-    /// Adds a loop, whose timers use the same clock.
+    /// Adds a loop. Its timers must use the group's clock.
     package func add(_ loop: ScriptLoop) {
         loop.group = self
         loop.setThread(thread)
@@ -52,7 +52,7 @@ package final class LoopGroup {
 
     // MARK: - Proceeding
 
-    /// Starts due calls, and advances the clock if there are none.
+    /// Starts due calls, and advances the clock as long as everything waits.
     package func proceed() {
         for loop in loops { loop.assertThread() }
         guard !isProceeding, !isEnded else { return }
@@ -81,12 +81,12 @@ package final class LoopGroup {
         }
     }
 
-    /// Advances the clock if everything waits. Returns whether something may be due then.
+    /// Advances the clock if all runs are waiting. Returns whether calls may be due afterwards.
     private func letTimePass() -> Bool {
         guard loops.allSatisfy(\.isQuiet), loops.contains(where: { $0.runs > 0 }) else { return false }
         let next = loops.compactMap(\.timers.nextDeadline).min()
         guard let first = waiters.min(by: { ($0.moment, $0.id) < ($1.moment, $1.id) }) else {
-            // Nothing will happen without external events.
+            // Without a timer, only an external event can continue a run.
             guard let next else { return false }
             goOn(to: next)
             return true
@@ -110,8 +110,8 @@ package final class LoopGroup {
 
     // MARK: - Waiting
 
-    /// Waits, for a script, until all due calls have ended or are waiting themselves. The clock advances to the given moment from
-    /// one timer to the next; by default it does not advance.
+    /// Suspends a script until all due calls have ended or are waiting. In the meantime, the clock advances from timer to timer by
+    /// the given number of seconds; by default, it does not advance.
     nonisolated(nonsending) package func waitUntilQuiet(
         after seconds: Double = 0, for loop: ScriptLoop
     ) async throws {
@@ -124,7 +124,7 @@ package final class LoopGroup {
         }
     }
 
-    /// Ends the waits of ``waitUntilQuiet(after:for:)`` at the present time.
+    /// Ends all waits of ``waitUntilQuiet(after:for:)`` without advancing the clock.
     package func endWaits() {
         for waiter in waiters { waiter.resume() }
     }
@@ -132,19 +132,19 @@ package final class LoopGroup {
     /// The time of the next timer in seconds since 1970.
     package var nextDeadline: Double? { loops.compactMap(\.timers.nextDeadline).min() }
 
-    /// Removes a loop that was killed, after its running calls have ended.
+    /// Waits until the running calls of a killed loop have ended, and removes the loop.
     nonisolated(nonsending) package func remove(_ loop: ScriptLoop) async {
         for (_, entry) in tasks.sorted(by: { $0.key < $1.key }) where entry.loop === loop { await entry.task.value }
         loops.removeAll { $0 === loop }
         loop.group = nil
     }
 
-    /// Whether anything else depends on the time: timers, observations, or running calls other than the caller.
+    /// Whether the group has sources, such as timers and observations, or running calls other than the caller.
     package var hasOthers: Bool { loops.contains(where: \.hasSources) || loops.reduce(0) { $0 + $1.runs } > 1 }
 
     // MARK: - Ending
 
-    /// Ends all sources and waits for running calls, which are cancelled.
+    /// Ends all sources, cancels running calls and waits until they have ended.
     nonisolated(nonsending) package func end() async {
         isEnded = true
         for loop in loops { loop.endAll() }

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Places at which tasks wait until they are released. Thread-safe.
+/// The places of a loop where tasks wait until another task releases the place. Thread-safe.
 package final class LoopParking: Sendable {
-    /// A place for any number of waiters. A release before the first waiter is stored for it.
+    /// A place for any number of waiters. Without waiters, a release is stored for the next waiter.
     package struct Place: Hashable, Sendable {
         let number: Int
-        /// The place where a host waits for any change of its loop.
+        /// The place where a host waits for changes in its loop.
         static let change = Place(number: 0)
     }
 
@@ -17,15 +17,15 @@ package final class LoopParking: Sendable {
     private struct State {
         var waiting: [Place: [Waiting]] = [:]
         var released: Set<Place> = []
-        /// Whether ``Place/change`` is released. Stored separately, because it is released after each run and most loops use no
-        /// other place.
+        /// Whether a release of ``Place/change`` is stored. Kept separate from the set, because most loops use only this place and
+        /// release it after each run.
         var hasChanged = false
 
         mutating func keepRelease(of place: Place) {
             if place == .change { hasChanged = true } else { released.insert(place) }
         }
 
-        /// Removes a stored release. Returns whether there was one.
+        /// Removes a stored release of the place. Returns whether a release was stored.
         mutating func takeRelease(of place: Place) -> Bool {
             guard place == .change else { return released.remove(place) != nil }
             defer { hasChanged = false }
@@ -44,8 +44,8 @@ package final class LoopParking: Sendable {
         }
     }
 
-    /// Registers a closure to be called once, when the place is released; immediately if it already was. Returns an id for
-    /// ``remove(_:at:)``.
+    /// Registers a closure that is called once, at the next release of the place, or immediately if a release is stored. Returns an
+    /// id for ``remove(_:at:)``.
     func add(at place: Place, _ resume: @escaping @Sendable () -> Void) -> Int {
         let (id, isReleased) = state.withLock { state in
             state.count += 1
@@ -81,7 +81,7 @@ package final class LoopParking: Sendable {
         }
     }
 
-    /// Resumes all waiters; without waiters, stores the release for the next one.
+    /// Resumes all waiters. Without waiters, stores the release for the next waiter.
     package func release(_ place: Place) {
         let waiting = state.withLock { state -> [Waiting] in
             guard let waiting = state.waiting.removeValue(forKey: place), !waiting.isEmpty else {
@@ -93,13 +93,13 @@ package final class LoopParking: Sendable {
         for item in waiting { item.resume() }
     }
 
-    /// Removes a place that will have no more waiters.
+    /// Discards the stored release of a place that is no longer used.
     package func forget(_ place: Place) {
         state.withLock { _ = $0.takeRelease(of: place) }
     }
 }
 
-/// A gate at which one task waits until another one opens it.
+/// A gate at which one task waits until another task opens it.
 private final class Gate: Sendable {
     private enum State {
         case closed

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// The due sources of a loop in the order of their signals. Thread-safe.
+/// The queue of a loop's due sources, in the order of their signals. Thread-safe.
 package final class LoopQueue: Sendable {
     private struct State {
         var due: [Int] = []
         var listed: Set<Int> = []
-        /// Whether the host was woken and has not yet responded.
+        /// Whether the host was woken and has not called ``take()`` since.
         var isAwake = false
         var wake: (@Sendable () -> Void)?
 
-        /// Returns the function that wakes the host; `nil` if it was already woken or no host is attached.
+        /// Returns the function that wakes the host, or `nil` if the host was already woken or is not attached.
         mutating func takeWakeFunction() -> (@Sendable () -> Void)? {
             guard !isAwake else { return nil }
             isAwake = wake != nil
@@ -21,7 +21,7 @@ package final class LoopQueue: Sendable {
 
     package init() {}
 
-    /// Sets the function that is called on any thread when a source is due.
+    /// Sets the function that wakes the host when a source is due. It is called on an arbitrary thread.
     package func setWake(_ wake: @escaping @Sendable () -> Void) {
         let isDue = state.withLock { state in
             state.wake = wake
@@ -31,7 +31,7 @@ package final class LoopQueue: Sendable {
         if isDue { wake() }
     }
 
-    /// Marks a source as due. Repeated signals before its call are combined.
+    /// Marks a source as due. Several signals before its call have the effect of one.
     package func signal(_ id: Int) {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
             guard state.listed.insert(id).inserted else { return nil }
@@ -41,7 +41,7 @@ package final class LoopQueue: Sendable {
         wake?()
     }
 
-    /// Makes the loop check for changes.
+    /// Wakes the host without a due source.
     package func wake() {
         let wake = state.withLock { $0.takeWakeFunction() }
         wake?()

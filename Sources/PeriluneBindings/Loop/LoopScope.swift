@@ -1,23 +1,23 @@
 internal import PeriluneLua
 
-/// The scope of everything that one version of a file has started. It ends as a whole when another version replaces the file.
+/// A scope for all sources that one version of a file has started. They end together when another version replaces the file.
 ///
-/// A source belongs to the scope in which it is added. Its calls run in this scope, and so do the sources that they add. Scope 0
+/// A source belongs to the scope in which it is added. Its calls run in this scope, and sources that they add belong to it. Scope 0
 /// belongs to the host and never ends.
 package enum LoopScope {
     @TaskLocal package static var current = 0
 }
 
 extension ScriptLoop {
-    /// Creates a scope, which callers activate with ``LoopScope/current``.
+    /// Creates a scope. Callers activate it with ``LoopScope/current``.
     package func makeScope() -> Int {
         scopeCount += 1
         liveScopes.insert(scopeCount)
         return scopeCount
     }
 
-    /// Ends all sources and running calls of a scope. The wait of a task raises an error of kind `cancelled`, after which it may
-    /// clean up but not wait; other calls are cancelled.
+    /// Ends all sources and running calls of a scope. If a task is waiting, its wait raises an error of kind `cancelled`; the task
+    /// may then clean up, but it cannot wait again. Other calls are cancelled.
     package func endScope(_ scope: Int) {
         liveScopes.remove(scope)
         errorHandlers[scope] = nil
@@ -27,10 +27,10 @@ extension ScriptLoop {
         }
     }
 
-    /// Returns whether a scope has not ended. Scope 0 never ends.
+    /// Returns whether a scope is still active. Scope 0 is always active.
     func isLive(_ scope: Int) -> Bool { scope == 0 || liveScopes.contains(scope) }
 
-    /// The scope of the current call.
+    /// The scope in which the current call runs.
     var currentScope: Int {
         assertThread()
         return enteredScope ?? LoopScope.current

@@ -1,24 +1,24 @@
 internal import Synchronization
 
-/// The system signals that scripts handle. Thread-safe.
+/// The operating system signals that scripts handle. Thread-safe.
 package final class LoopSignals: Sendable {
     private struct State {
-        /// The signals available to scripts; empty in programs that do not forward signals.
+        /// The names of signals that the program forwards to scripts.
         var names: [String] = []
-        /// Called when the signals that scripts handle change.
+        /// Called with the names of the signals that scripts handle, whenever they change.
         var didChange: (@Sendable ([String]) -> Void)?
         var sources: [String: [Int: @Sendable () -> Void]] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// The names of signals available to scripts, without "SIG".
+    /// The names of signals that the program forwards to scripts, without "SIG". Empty by default.
     package var names: [String] {
         get { state.withLock { $0.names } }
         set { state.withLock { $0.names = newValue } }
     }
 
-    /// Sets a closure that receives the names of the signals that scripts handle, whenever they change.
+    /// Sets a closure that is called whenever the set of handled signals changes. It receives their names.
     package func onChange(_ body: @escaping @Sendable ([String]) -> Void) {
         state.withLock { $0.didChange = body }
     }
@@ -42,7 +42,7 @@ package final class LoopSignals: Sendable {
         announce()
     }
 
-    /// Calls the handlers of a signal. Returns whether there are any.
+    /// Signals the sources that handle a signal. Returns whether any exist.
     package func deliver(_ name: String) -> Bool {
         let signallers = state.withLock { $0.sources[name]?.sorted { $0.key < $1.key }.map(\.value) ?? [] }
         for signaller in signallers { signaller() }

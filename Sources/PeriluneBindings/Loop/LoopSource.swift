@@ -1,18 +1,18 @@
 package import PeriluneLua
 
-/// A source of calls to a script function, once or repeatedly: a timer, an observation, a signal.
+/// A source of calls to a script function, such as a timer, an observation or a system signal.
 ///
-/// ``signal()`` is thread-safe. Everything else belongs to the thread of the state. The function is called there when nothing else
-/// is running, and not before its previous call has returned: signals in the meantime are combined into one call.
+/// ``signal()`` is thread-safe. All other members belong to the state's thread, on which the function is called when nothing else
+/// is running. Calls of one source never overlap. Signals during a call cause a single further call.
 package final class LoopSource {
-    /// The function to call. It is not an asynchronous closure, which might leave the thread of the state.
+    /// The function to call. It is not stored as an asynchronous closure, because such a closure could leave the state's thread.
     package enum Body {
-        /// A script function, called in a new run or in a given one.
+        /// A script function with its arguments, called as a new run or as the given run.
         case calling(LuaFunction, [LuaValue] = [], as: LuaRun? = nil)
         case performing(() -> Void)
         case nothing
 
-        /// Whether it calls a function of a script.
+        /// Whether the source calls a script function.
         var isCalling: Bool { if case .calling = self { true } else { false } }
 
         nonisolated(nonsending) func callAsFunction(isCountingOn: Bool) async throws {
@@ -26,34 +26,34 @@ package final class LoopSource {
     }
 
     package let id: Int
-    /// The kind in messages: "timer".
+    /// The kind of the source in error messages: "timer".
     package let kind: String
     /// Whether the script waits for this source before it ends.
     package let keepsAlive: Bool
-    /// Whether it ends with its first call.
+    /// Whether the source ends after its first call.
     package let isOnce: Bool
-    /// The scope to which it belongs.
+    /// The scope to which the source belongs.
     let scope: Int
-    /// Whether SQLite memory and writes of its calls count toward the limits of the script that started it. In automation files,
-    /// each call has the full limits.
+    /// Whether the calls share the limits for SQLite memory and writes with the script that started the source. In automation
+    /// files, each call has the full limits.
     var isCountingOn: Bool { scope == 0 }
     let body: Body
     let queue: LoopQueue
-    /// A label, such as the name of the automation that it runs.
+    /// A label for reports, such as the name of the automation that the source runs.
     package var name: String?
-    /// Called when it ends, to stop the origin of its signals.
+    /// Called when the source ends, to stop whatever signals it.
     package var onEnd: (() -> Void)?
-    /// The handler of its errors; `nil` for unhandled errors, see ``ScriptLoop``.
+    /// The error handler of the source. If `nil`, errors go to the handler of the scope or to the host.
     package var onError: LuaFunction?
 
     package internal(set) var isEnded = false
-    /// Whether its function has been called.
+    /// Whether the first call of the source has begun.
     var hasBegun = false
     var isCalling = false
     var isDueAgain = false
-    /// The run of the current call, for a source whose calls can be interrupted.
+    /// The run of the current call, if its waits can be interrupted.
     var run: LuaRun?
-    /// The journal of its run, if one is kept.
+    /// The journal of the run, if the source has one.
     var journal: StatementJournal?
     /// The carrier of the task-local values of the run that added the source.
     package internal(set) var carrier: LoopCarrier?

@@ -3,7 +3,7 @@ internal import HeapModule
 package import PeriluneDependencies
 internal import Synchronization
 
-/// Timers that call closures. Thread-safe; no thread waits while no timer is set.
+/// Timers that call closures. Thread-safe. No thread is used while no timer is set.
 package final class LoopTimers: Sendable {
     fileprivate struct Timer {
         /// The seconds between two calls; `nil` for a single call.
@@ -11,7 +11,7 @@ package final class LoopTimers: Sendable {
         let action: @Sendable () -> Void
     }
 
-    /// The time at which a timer is due. Timers with the same time are ordered by when they were set.
+    /// The time at which a timer is due. Timers with the same time fire in the order in which they were set.
     fileprivate struct Deadline: Comparable {
         var time: Double
         let id: Int
@@ -23,7 +23,7 @@ package final class LoopTimers: Sendable {
 
     fileprivate struct State {
         var timers: [Int: Timer] = [:]
-        /// The deadlines of all timers, including removed ones.
+        /// The deadlines of all timers. May contain deadlines of removed timers.
         var deadlines = Heap<Deadline>()
         var count = 0
         var alarm: (deadline: Double, task: Task<Void, Never>)?
@@ -41,7 +41,7 @@ package final class LoopTimers: Sendable {
         }
     }
 
-    /// Creates timers that follow the clock of an environment.
+    /// Creates timers that use the clock of an environment.
     package convenience init(date: DateSource) {
         self.init(clock: LoopClock(date))
     }
@@ -55,7 +55,7 @@ package final class LoopTimers: Sendable {
     /// Sets a timer. Returns an id for ``remove(_:)``.
     ///
     /// - Parameters:
-    ///   - seconds: The time until the first call.
+    ///   - seconds: The number of seconds until the first call.
     ///   - period: The seconds between two calls. Missed calls are skipped.
     package func add(after seconds: Double, every period: Double? = nil, _ action: @escaping @Sendable () -> Void) -> Int {
         let id = state.withLock { state in
@@ -79,14 +79,14 @@ package final class LoopTimers: Sendable {
     /// The time of the next timer.
     var nextDeadline: Double? { state.withLock { $0.nextDeadline() } }
 
-    /// Calls the closures of due timers in order.
+    /// Calls the closures of due timers in the order of their deadlines.
     private func fire() {
         let now = clock.now
         while let action = state.withLock({ $0.takeNext(at: now) }) { action() }
         setAlarm()
     }
 
-    /// Schedules a wake-up for the next timer, if the system clock is used.
+    /// Schedules a wake-up for the next timer. A manual clock needs none.
     private func setAlarm() {
         guard case .machine = clock else { return }
         state.withLock { state in
@@ -94,7 +94,7 @@ package final class LoopTimers: Sendable {
             guard next != state.alarm?.deadline else { return }
             state.alarm?.task.cancel()
             state.alarm = next.map { deadline in
-                // Waits longer than a day are split.
+                // Longer waits are split into waits of one day.
                 let wait = deadline - clock.now
                 let seconds = wait.isFinite ? min(max(wait, 0), 86_400) : 86_400
                 return (
@@ -117,7 +117,7 @@ package final class LoopTimers: Sendable {
 }
 
 extension LoopTimers.State {
-    /// Returns the time of the next timer, and drops the deadlines of removed timers before it.
+    /// Returns the time of the next timer. Removes earlier deadlines of removed timers from the heap.
     fileprivate mutating func nextDeadline() -> Double? {
         while let first = deadlines.min {
             if timers[first.id] != nil { return first.time }
@@ -126,15 +126,15 @@ extension LoopTimers.State {
         return nil
     }
 
-    /// Drops the deadlines of removed timers when they are the majority.
+    /// Removes the deadlines of removed timers from the heap once they are the majority.
     fileprivate mutating func forgetRemovedDeadlines() {
         guard deadlines.count > 2 * timers.count + 64 else { return }
         deadlines = Heap(deadlines.unordered.filter { timers[$0.id] != nil })
     }
 
-    /// Removes and returns the next due action, and reschedules a repeating timer.
+    /// Returns the action of the next due timer. Reschedules the timer if it repeats, and otherwise removes it.
     fileprivate mutating func takeNext(at now: Double) -> (@Sendable () -> Void)? {
-        // Converting a moment to a date may lose a digit, so the clock may be set slightly before the deadline.
+        // A manual clock may be slightly before the deadline, because converting a time to a `Date` loses precision.
         guard let time = nextDeadline(), time <= now + 1e-6 else { return nil }
         var deadline = deadlines.removeMin()
         guard let timer = timers[deadline.id] else { return nil }

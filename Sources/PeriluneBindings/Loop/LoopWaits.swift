@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The number of runs in a loop that wait for time or for each other. Thread-safe: the code that resumes a run decrements the number
-/// first, so that the clock does not advance in between.
+/// The number of runs in a loop that wait for a time, another run or a change. Thread-safe. The code that resumes a run first
+/// decrements the number, which prevents the clock from advancing before the run continues.
 package final class LoopWaits: Sendable {
     struct Counts {
         var sleeping = 0
@@ -34,7 +34,7 @@ package final class LoopWaits: Sendable {
 
     var counts: Counts { state.withLock { $0 } }
 
-    /// Registers a run that waits for time.
+    /// Registers a run that waits for a time.
     func beginSleeping() -> Wait { Wait(\.sleeping, of: self) }
 
     /// Registers a run that waits for another run or a change.

@@ -7,18 +7,18 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// `perilune.native.owners`: names for states that own rows of the database, such as active runs, and checks whether these states
-/// still exist.
+/// `perilune.native.owners`: names for states that own rows in the database, such as active runs, and a check for whether such a
+/// state still exists.
 ///
-/// A name identifies the machine, its boot, the process namespace, the process with its start time, and the state. Therefore
-/// neither a restart nor a reused process id makes a dead owner look alive.
+/// A name identifies the machine, its boot, the process namespace, the process with its start time, and the state. After a restart,
+/// or if another process reuses the process id, the owner is therefore not mistaken for a live one.
 enum OwnerBinding {
     static func makeFunctions(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 2)
         let token = OwnerToken()
         try table.setFunction("current") { [token] _ in [.string(LuaString(token.name))] }
-        // (name) returns whether the state exists; nil if it belongs to another machine or to a container with a separate process
-        // namespace.
+        // (name) returns whether the state exists, or nil if it belongs to another machine or to a container with a separate
+        // process namespace.
         try table.setFunction("is_alive") { arguments in
             let name: String = try arguments.get(1)
             return [OwnerToken.isAlive(name).map { .boolean($0) } ?? .nil]
@@ -29,17 +29,18 @@ enum OwnerBinding {
 
 /// The owners of rows, such as active runs and jobs.
 package enum RowOwners {
-    /// Returns whether the state with a name exists; `nil` if it belongs to another machine or process namespace.
+    /// Returns whether the state with a name exists, or `nil` if it belongs to another machine or process namespace.
     package static func isAlive(_ name: String) -> Bool? { OwnerToken.isAlive(name) }
 
-    /// Prepares the names of owners in a process that will not see other processes: asks `answer` about their owners.
+    /// Prepares owner names in a process that is about to enter a sandbox in which it cannot see other processes. Later questions
+    /// about owners in other processes are passed to `answer`.
     package static func prepareForSandbox(asking answer: @escaping @Sendable (String) -> Bool?) {
         OwnerToken.prepareNames()
         OwnerToken.otherProcesses.withLock { $0 = answer }
     }
 }
 
-/// The entry of a state in the list of live states in this process. It is removed when the state is closed.
+/// The entry of a state in this process's list of live states. Closing the state removes the entry.
 private final class OwnerToken: Sendable {
     private static let tokens = Mutex<(last: Int, live: Set<Int>)>((0, []))
     private let number: Int
@@ -58,16 +59,16 @@ private final class OwnerToken: Sendable {
 
     var name: String { "\(Self.machine.joined(separator: " ")) \(Self.process) \(number)" }
 
-    /// The host, boot and process namespace; "?" for information that a sandbox hides.
+    /// The host, boot and process namespace, with "?" in place of information that a sandbox hides.
     private static let machine = [
         hostName, text(of: "/proc/sys/kernel/random/boot_id") ?? "?",
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/pid")) ?? "?",
     ].map { part in part.filter { !$0.isWhitespace } }
 
-    /// Answers questions about owners of other processes, if this process cannot see them.
+    /// Answers questions about owners in other processes; `nil` if this process can see other processes.
     static let otherProcesses = Mutex<(@Sendable (String) -> Bool?)?>(nil)
 
-    /// Reads the parts of names that a sandbox hides later.
+    /// Reads the parts of owner names before a sandbox hides them.
     static func prepareNames() { _ = (machine, process) }
 
     private static let process = "\(getpid()) \(startTime(of: "self") ?? "?")"
@@ -89,12 +90,12 @@ private final class OwnerToken: Sendable {
         }
         if let answer = otherProcesses.withLock({ $0 }) { return answer(name) }
         if let start = startTime(of: parts[3]) { return start == parts[4] }
-        // Processes of other users may be invisible.
+        // Processes of other users may be missing from `/proc`.
         guard let number = pid_t(parts[3]), number > 0 else { return false }
         return kill(number, 0) == 0 || errno == EPERM
     }
 
-    /// Returns the start time of a process in clock ticks since the boot.
+    /// Returns the start time of a process in clock ticks since boot.
     private static func startTime(of process: String) -> String? {
         guard let stat = text(of: "/proc/\(process)/stat"), let end = stat.lastIndex(of: ")") else { return nil }
         let fields = stat[stat.index(after: end)...].split(separator: " ")

@@ -2,11 +2,11 @@ internal import Foundation
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// The event loop of a state: the sources that its scripts have started, and the due calls of their functions.
+/// The event loop of a state, which manages the sources that scripts have started and calls their functions.
 ///
-/// The host drives it: ``LoopQueue`` wakes the host when something is due, and the host calls ``startDue(_:)`` on the thread of the
-/// state. Functions are called when nothing else runs in the state: between scripts and while a script waits for an asynchronous
-/// function, but never inside a database access. Each call is a run with its own limits.
+/// The host drives the loop: ``LoopQueue`` wakes the host when a source is due, and the host calls ``startDue(_:)`` on the state's
+/// thread. Functions are called between scripts, and while a script waits for an asynchronous function, but never inside a database
+/// access. Each call is a separate run with separate limits.
 package final class ScriptLoop {
     package let queue = LoopQueue()
     let timers: LoopTimers
@@ -17,35 +17,35 @@ package final class ScriptLoop {
     private var isKilled = false
     var scopeCount = 0
     var liveScopes: Set<Int> = []
-    /// The scope of the observer being called inside a run of another scope.
+    /// The scope of the observer that is being called inside a run of another scope.
     var enteredScope: Int?
 
-    /// Identifies the database in memory that several states share; `nil` if each state has its own.
+    /// Identifies the in-memory database that several states share; `nil` if it is not shared.
     package var memoryName: String?
-    /// Whether reported errors are handled like unhandled ones.
+    /// Whether the host also receives errors that were only reported.
     package var takesReports = false
     /// The number of active runs of scripts and sources.
     private(set) var runs = 0
-    /// The journal of the run that uses the thread, if one is kept.
+    /// The journal of the run that is executing, if it has one.
     weak var journal: StatementJournal?
     let waits = LoopWaits()
     private var idleWaits = 0
     /// The group of loops that share a thread and a clock; `nil` for a standalone loop.
     package internal(set) weak var group: LoopGroup?
 
-    /// The handlers of errors that sources do not handle, by scope.
+    /// The handlers for errors that sources do not handle themselves, by scope.
     var errorHandlers: [Int: LuaFunction] = [:]
-    /// A closure that creates the watch of a call when it begins, for a host that reports its runs.
+    /// Creates a watch when a call begins. Set by hosts that report their runs.
     package var watch: ((_ kind: String, _ name: String?) -> LoopCallWatch?)?
-    /// The unhandled errors, until the host takes them.
+    /// The unhandled errors that the host has not taken yet.
     private var failures: [any Error] = []
 
-    /// The core of the state. It exists as long as something waits, unlike the state object. Anything that is not protected by a
-    /// lock belongs to its thread.
+    /// The core of the state. Unlike the state object, it exists as long as a run waits. Members that no lock protects belong to
+    /// its thread.
     ///
-    /// Functions of the state retain the loop; this cycle is broken when the state is closed, at the latest when ``LuaState`` is
-    /// deallocated. The reference is not `weak`, because Swift counts references to such objects in a slow way, which takes half
-    /// the time of a Swift call.
+    /// Functions in the state retain the loop. Closing the state breaks this cycle, at the latest when ``LuaState`` is deallocated.
+    /// The reference is not `weak`, because weak references make Swift's reference counting of the core slow, which would take half
+    /// the time of a call into Swift.
     private var core: LuaCore?
 
     package init(environment: ScriptEnvironment) {
@@ -58,12 +58,13 @@ package final class ScriptLoop {
     /// Sets the thread of the state.
     func setThread(_ thread: LuaThread) { core?.thread = thread }
 
-    /// Crashes debug builds if this is not the thread of the state.
+    /// Traps in debug builds if the caller is not on the state's thread.
     func assertThread() { core?.assertThread() }
 
     // MARK: - Sources
 
-    /// The maximum number of sources. Each takes up to 20 KB in Swift, which the limits of a script do not count.
+    /// The maximum number of sources. A source takes up to 20 KB of Swift memory, which does not count toward the limits of a
+    /// script.
     private var greatestSourceCount: Int {
         guard let limit = core?.limits.memoryInBytes else { return 10_000 }
         return min(10_000, max(100, limit / (32 << 10)))
@@ -72,10 +73,10 @@ package final class ScriptLoop {
     /// Adds a source.
     ///
     /// - Parameters:
-    ///   - kind: The kind in messages.
+    ///   - kind: The kind of the source in error messages.
     ///   - keepsAlive: Whether the script waits for the source before it ends.
-    ///   - isOnce: Whether it ends with its first call.
-    ///   - scope: The scope; by default the current call's.
+    ///   - isOnce: Whether the source ends after its first call.
+    ///   - scope: The scope; by default, the scope of the current call.
     /// - Throws: `BindingError` if there are too many sources or the scope has ended.
     package func addSource(
         _ kind: String, keepsAlive: Bool = true, isOnce: Bool = false, scope: Int? = nil, _ body: LoopSource.Body
@@ -99,10 +100,10 @@ package final class ScriptLoop {
 
     package func source(_ id: Int) -> LoopSource? { sources[id] }
 
-    /// Whether there are any sources.
+    /// Whether the loop has any sources.
     var hasSources: Bool { !sources.isEmpty }
 
-    /// Ends a source. A running call continues; no further call starts.
+    /// Ends a source. A running call continues, but no further call starts.
     package func end(_ source: LoopSource) {
         guard !source.isEnded else { return }
         source.isEnded = true
@@ -112,7 +113,7 @@ package final class ScriptLoop {
         if group == nil { queue.wake() }
     }
 
-    /// Ends all sources and running calls.
+    /// Ends all sources and cancels their running calls.
     package func endAll() {
         for source in sources.values.sorted(by: { $0.id < $1.id }) {
             source.task?.cancel()
@@ -121,7 +122,7 @@ package final class ScriptLoop {
         failures = []
     }
 
-    /// Ends everything as if the process were killed: the state calls no further function, not even to handle an error.
+    /// Ends everything like a killed process: no further function is called, not even an error handler.
     package func kill() {
         isKilled = true
         endAll()
@@ -129,8 +130,8 @@ package final class ScriptLoop {
 
     // MARK: - Calling
 
-    /// Starts due calls with a closure that runs ``call(_:)`` in a new task on the thread of the state. If the task is made later, the
-    /// closure sets it then.
+    /// Starts the calls of due sources. The closure creates a task on the state's thread that runs ``call(_:)``, and returns the
+    /// task. If the closure creates the task later, it returns `nil` and sets ``LoopSource/task`` itself.
     package func startDue(_ start: (LoopSource) -> Task<Void, Never>?) {
         assertThread()
         for id in queue.take() {
@@ -146,7 +147,7 @@ package final class ScriptLoop {
         if group == nil { letTimePass() }
     }
 
-    /// Runs the call of a source.
+    /// Calls the function of a source.
     nonisolated(nonsending) package func call(_ source: LoopSource) async {
         assertThread()
         if !source.isEnded, !isKilled {
@@ -164,7 +165,7 @@ package final class ScriptLoop {
         didEndRun()
     }
 
-    /// Inherits the isolation of the caller, which the closure would lose otherwise.
+    /// The isolation parameter keeps the closure on the caller's actor.
     private func callBody(of source: LoopSource, isolation: isolated (any Actor)? = #isolation) async {
         enteredScope = nil
         await LoopScope.$current.withValue(source.scope) {
@@ -191,7 +192,7 @@ package final class ScriptLoop {
         }
     }
 
-    /// Inherits the isolation of the caller, which the closure would lose otherwise.
+    /// The isolation parameter keeps the closure on the caller's actor.
     private func callMeasured(_ source: LoopSource, _ meter: LuaMeter, isolation: isolated (any Actor)? = #isolation) async throws
     {
         try await LuaMeter.$current.withValue(meter) {
@@ -200,15 +201,16 @@ package final class ScriptLoop {
         }
     }
 
-    /// Passes an error to its handler.
+    /// Passes an error of a source to the responsible handler.
     nonisolated(nonsending) private func settle(_ error: any Error, of source: LoopSource) async {
         if isKilled { return }
-        // A source that was ended during its call is already stopping; the starter of a task waits for its end.
+        // A source that was ended during its call was asked to stop, so its cancellation is not an error. The starter of a task
+        // still waits for the outcome.
         let wasToldToStop = source.isEnded && (error as? LuaError)?.code == .cancelled
         if wasToldToStop, source.run == nil { return }
         var error = error
         source.journal?.traceback = (error as? LuaError)?.traceback
-        // No handler may catch the end of the program.
+        // Handlers cannot catch `os.exit`.
         if (error as? LuaError)?.code != .exit {
             for handler in [source.onError, wasToldToStop ? nil : errorHandler(for: source.scope)].compactMap({ $0 }) {
                 do {
@@ -220,21 +222,21 @@ package final class ScriptLoop {
                 // The state was killed while its handler waited for another call.
                 if isKilled { return }
             }
-            // It was interrupted with its scope or cancelled.
+            // The call was cancelled, or it was interrupted because its scope ended.
             if wasToldToStop { return }
             if !isLive(source.scope), (error as? LuaError)?.kind == "cancelled" { return }
         }
         failures.append(error)
     }
 
-    /// Returns the handler of the scope, or else the one set last.
+    /// Returns the error handler of the scope, or else the handler of the newest scope that has one.
     private func errorHandler(for scope: Int) -> LuaFunction? {
         errorHandlers[scope] ?? errorHandlers.max { $0.key < $1.key }?.value
     }
 
-    /// Reports an error that ends nothing to the handler of the script or to the host.
+    /// Reports an error that does not end a run to the script's error handler, or to the host.
     ///
-    /// - Returns: Whether there is a receiver.
+    /// - Returns: Whether the script or the host receives the error.
     func report(_ value: LuaValue, _ error: @autoclosure () -> LuaError, in scope: Int) throws -> Bool {
         if isLive(scope), let handler = errorHandler(for: scope) {
             try addSource("task", isOnce: true, scope: scope, .calling(handler, [value])).signal()
@@ -255,7 +257,7 @@ package final class ScriptLoop {
 
     // MARK: - Runs
 
-    /// Counts a new run of a script.
+    /// Registers a new run of a script.
     package func beginRun() {
         assertThread()
         runs += 1
@@ -272,12 +274,12 @@ package final class ScriptLoop {
         if let group { group.proceed() } else { queue.wake() }
     }
 
-    /// Whether nothing is running, and nothing will run without external events.
+    /// Whether nothing is running or due, and no source keeps the script alive.
     package var isIdle: Bool {
         runs == 0 && queue.isEmpty && !sources.values.contains(where: \.keepsAlive)
     }
 
-    /// Waits for a change; returns `false` if the task is cancelled.
+    /// Waits for a change of the loop. Returns `false` if the task is cancelled.
     nonisolated(nonsending) package func change() async -> Bool {
         assertThread()
         idleWaits += 1
@@ -291,14 +293,14 @@ package final class ScriptLoop {
         }
     }
 
-    /// Wakes the calls that wait for a change.
+    /// Resumes the callers of ``change()``.
     package func announceChange() {
         parking.release(.change)
     }
 
     // MARK: - Waiting
 
-    /// Waits, for a script, which may be ended in the meantime.
+    /// Suspends a script for some time. Limits and cancellation can end the wait.
     nonisolated(nonsending) func sleep(seconds: Double) async throws {
         let core = try liveCore()
         guard case .manual = timers.clock else {
@@ -312,7 +314,7 @@ package final class ScriptLoop {
         }
     }
 
-    /// Waits, for a script, until a place is released.
+    /// Suspends a script until a place is released.
     nonisolated(nonsending) package func wait(at place: LoopParking.Place) async throws {
         _ = try liveCore()
         try await parked { resume in
@@ -322,7 +324,7 @@ package final class ScriptLoop {
         }
     }
 
-    /// Waits, for a script, until a closure is called.
+    /// Suspends a script until a closure is called.
     ///
     /// - Parameter begin: See ``LuaCore/waiting(didEnd:until:)``.
     nonisolated(nonsending) func parked(
@@ -338,7 +340,8 @@ package final class ScriptLoop {
         return core
     }
 
-    /// Returns the core before a script waits. Throws in an ended scope, and ends a script that has already handled this error.
+    /// Returns the core for a script that wants to wait. In an ended scope, throws and cancels the run, which ends even a script
+    /// that catches the error.
     private func liveCore() throws -> LuaCore {
         let core = try requireCore()
         if !isLive(currentScope) { core.cancelWaitingRun() }
@@ -346,7 +349,7 @@ package final class ScriptLoop {
         return core
     }
 
-    /// Registers a run of a script that starts to wait. The clock may advance until the wait ends.
+    /// Registers the wait of a script's run. Until the wait ends, a manual clock may advance.
     package func beginParking() -> LoopWaits.Wait {
         assertThread()
         return waits.beginParking()
@@ -355,7 +358,7 @@ package final class ScriptLoop {
     /// Whether all runs are waiting and nothing is due.
     var isQuiet: Bool { queue.isEmpty && runs == waits.counts.all }
 
-    /// Advances a manual clock to the next timer when everything waits for it.
+    /// Advances a manual clock to the next timer if all runs are waiting and at least one of them sleeps.
     private func letTimePass() {
         if let group { return group.proceed() }
         guard case .manual(let clock) = timers.clock, isQuiet, waits.counts.sleeping > 0 || idleWaits > 0,

@@ -1,10 +1,11 @@
 internal import CPeriluneRows
 internal import PeriluneLua
 
-/// A journal of a run: its SQL, its printed output, and the traceback of the error that ended it. Used only on the state's thread.
+/// A journal of a run, with its SQL, its printed output, and the traceback of the error that ended it. Used only on the state's
+/// thread.
 final class StatementJournal {
-    /// The maximum number of statements; the journal notes when others were omitted. Its memory does not count toward the limits of
-    /// the script.
+    /// The maximum number of recorded statements; ``count`` includes the omitted ones. The journal is bounded because its memory
+    /// does not count toward the script's limits.
     private static let greatestCount = 200
     private static let mostBytes = 1 << 20
 
@@ -13,14 +14,14 @@ final class StatementJournal {
     private(set) var count = 0
     private var bytesLeft = mostBytes
 
-    /// The end of the printed output.
+    /// The last part of the printed output.
     private(set) var output: [UInt8] = []
     private static let mostOutput = 64 << 10
     var traceback: String?
-    /// The number of the source that runs.
+    /// The number of the source whose run is recorded.
     var source = 0
 
-    /// Starts a journal with a new run. It is set in the loop while the run has the thread.
+    /// Creates the journal of a new run. While the run is executing, it is the ``ScriptLoop/journal`` of the loop.
     init(of run: LuaRun, in loop: ScriptLoop) {
         run.didResume = { [unowned self, unowned run, unowned loop] in
             loop.journal = self
@@ -36,7 +37,7 @@ final class StatementJournal {
         }
     }
 
-    /// Adds printed text. Long output is cut at its start, preferably at a line start.
+    /// Adds printed text. If the output becomes too long, its beginning is removed, if possible up to the end of a line.
     func addOutput(_ text: some Sequence<UInt8>) {
         output.append(contentsOf: text)
         guard output.count > 2 * Self.mostOutput else { return }
@@ -49,7 +50,7 @@ final class StatementJournal {
         count += 1
         guard count <= Self.greatestCount, bytesLeft > 0 else { return }
         let text = String(cString: sql)
-        // Once a statement has been omitted, all later ones are omitted, too.
+        // Once a statement is omitted for its size, all later statements are omitted, too.
         bytesLeft = text.utf8.count <= bytesLeft ? bytesLeft - text.utf8.count : 0
         if bytesLeft > 0 { statements.append(text) }
     }

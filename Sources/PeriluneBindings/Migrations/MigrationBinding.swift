@@ -4,11 +4,11 @@ internal import Logging
 package import PeriluneLua
 package import PeriluneRecords
 
-/// The native functions of Lua migrations: `perilune.native.migrations`.
+/// The native functions of the Lua module for migrations: `perilune.native.migrations`.
 struct MigrationBinding {
-    /// Whether scripts may read migration folders and use SQL that accesses files.
+    /// Whether scripts may read migration folders and run SQL that accesses files.
     let allowsFiles: Bool
-    /// Logs erased databases.
+    /// The logger that records when a database is erased.
     let logger: Logger
 
     func install(in loader: LibraryLoader) {
@@ -25,7 +25,8 @@ struct MigrationBinding {
         return functions
     }
 
-    /// Returns the files of a folder in order: tables with name, path, is_sql, text, checksum, and down if there is one.
+    /// Returns the files of a folder in order. Each file is a table with the fields name, path, is_sql, text, checksum, and down if
+    /// the migration can be undone.
     private func readFolder(_ arguments: LuaArguments) throws -> LuaTable {
         let path: String = try arguments.get(1)
         guard allowsFiles else {
@@ -46,7 +47,7 @@ struct MigrationBinding {
         return list
     }
 
-    /// Runs the text of a Lua file, which must return the migration. It cannot use databases yet.
+    /// Runs the text of a Lua file, which must return the migration. While it is loading, the file cannot use databases.
     private static func load(_ arguments: LuaArguments) throws -> [LuaValue] {
         let state = try arguments.state
         let chunk = try state.load(arguments.get(1, as: LuaString.self), named: arguments.get(2))

@@ -3,9 +3,9 @@ internal import GRDB
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// Conversion of migration failures to the error of the migration, with its name.
+/// The conversion of errors in migrations to errors that name the migration.
 enum MigrationFailure {
-    /// Adds the name of the migration to its error object, and the line if it is SQL text.
+    /// Adds the name of the migration to the error object, and the line if the migration is SQL text.
     static func annotate(_ error: LuaError, of migration: ScriptMigration, in state: LuaState) throws {
         guard let value = error.raisedValue, let fields = try state.errorFields(of: value) else { return }
         try fields.rawSet("migration", .string(LuaString(migration.name)))
@@ -18,7 +18,7 @@ enum MigrationFailure {
         }
     }
 
-    /// Returns the line where the failed statement starts or where SQLite found a syntax error.
+    /// Returns the line on which the failed statement starts, or on which SQLite found a syntax error.
     private static func line(of fields: LuaTable, in sql: LuaString, _ state: LuaState) throws -> Int {
         let start = min(try state.withUnsafeStack { L, _ in pdb_statement_start(L) }, sql.bytes.count)
         var offset = 0
@@ -30,9 +30,9 @@ enum MigrationFailure {
         return 1 + sql.bytes.prefix(start + offset).count { $0 == UInt8(ascii: "\n") }
     }
 
-    /// Returns the error for the script.
+    /// Returns the error that the script sees.
     ///
-    /// - Parameter migration: The running migration.
+    /// - Parameter migration: The name of the migration that was running, if any.
     static func described(_ error: any Error, migration: String?, in state: LuaState) throws -> any Error {
         let error = try described(error, in: state, migration)
         guard let migration, !state.isRunEnding else { return error }
@@ -46,13 +46,13 @@ enum MigrationFailure {
 
     private static func described(_ error: any Error, in state: LuaState, _ migration: String?) throws -> any Error {
         if let error = error as? DatabaseError { return SQLiteError(error: error) }
-        // In a cluster, the check does not run inside a Lua call.
+        // In a cluster, the foreign key check does not run inside a Lua call, so its error is not wrapped.
         if let violations = error as? ForeignKeyError { return try broken(violations, in: state, migration) }
         guard let error = error as? LuaError else { return error }
-        // An error of the foreign key check, which runs inside a Lua call.
+        // In this process, the foreign key check runs inside a Lua call, which wraps its error.
         if error.kind == "host", let underlying = error.underlying as? DatabaseError { return SQLiteError(error: underlying) }
         if let violations = error.underlying as? ForeignKeyError { return try broken(violations, in: state, migration) }
-        // `error("text")` is converted to an error object, which can hold more information.
+        // An error raised with `error("text")` becomes an error object, to which the migration's name can be added.
         guard case .string? = error.raisedValue else { return error }
         return LuaError(raising: state.errorValue(of: MessageError(error: error)), in: state, after: error)
     }
@@ -76,7 +76,7 @@ enum MigrationFailure {
     }
 }
 
-/// A message raised by a migration.
+/// The error object for a message that a migration raised as a string.
 private struct MessageError: LuaErrorDescribing {
     let error: LuaError
 
@@ -90,7 +90,7 @@ private struct MessageError: LuaErrorDescribing {
     }
 }
 
-/// A migration that leaves rows which reference missing rows.
+/// The error of a migration after which rows refer to missing rows.
 private struct BrokenReferences: LuaErrorDescribing {
     let migration: String
     let error: ForeignKeyError

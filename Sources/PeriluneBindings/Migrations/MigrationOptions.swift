@@ -4,16 +4,16 @@ internal import PeriluneLua
 
 /// The options of `m:migrate`, as passed by the Lua library.
 struct MigrationOptions {
-    /// The last migration to run; `nil` for all.
+    /// The last migration to run; `nil` runs all.
     let target: String?
-    /// Whether to erase the database if its schema differs from the migrations' schema.
+    /// Whether to erase the database if its schema differs from the schema that the migrations create.
     let erases: Bool
-    /// The name of the file that may be erased.
+    /// The name of the database file that may be erased.
     private let erasableFile: String?
-    /// Called after each migration with its name and duration in seconds.
+    /// Called after each migration, with its name and its duration in seconds.
     let didApply: LuaFunction?
 
-    /// - Throws: `BindingError` if the given file is not that of the database.
+    /// - Throws: `BindingError` if the option `erase` names another file.
     init(_ table: LuaTable, _ writer: any DatabaseWriter) throws {
         target = try table.get("up_to")
         erasableFile = try table.get("erase")
@@ -24,7 +24,8 @@ struct MigrationOptions {
         throw BindingError("argument", "m:migrate: option erase: the database is \(name), not `\(erasableFile)`")
     }
 
-    /// Checks that the database may be erased. A database in memory may always be; a file must be named.
+    /// Checks that the database may be erased. An in-memory database can always be erased; a file only if the option `erase` names
+    /// it.
     func requireErasing(_ writer: any DatabaseWriter, _ differences: [String]) throws {
         guard let name = Self.fileName(of: writer), erasableFile == nil else { return }
         throw BindingError(

@@ -3,10 +3,10 @@ internal import GRDB
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// A runner of script functions in the transactions that GRDB opens for migrations.
+/// A runner that executes script functions in the transactions that GRDB opens for migrations.
 struct MigrationRunner {
     let state: LuaState
-    /// The migrated database and the Lua value through which scripts use it.
+    /// The database that is migrated.
     let database: ScriptDatabase
     let value: LuaValue
 
@@ -16,9 +16,9 @@ struct MigrationRunner {
         let applied: Set<String>
     }
 
-    /// Runs a migration with a handle that is invalid afterward.
+    /// Runs a migration with a database handle that becomes invalid afterward.
     func run(_ migration: ScriptMigration, _ step: Step) throws {
-        // The previous migration may have been written in Swift.
+        // The previous migration may have been a Swift migration, whose schema changes the state has not noticed.
         try forgetSchema()
         try database.place.begin(migration: migration.name)
         var arguments: [LuaValue] = []
@@ -35,27 +35,27 @@ struct MigrationRunner {
                 fields: ["migration": .string(migration.name)])
         }
         try database.place.keep(migration: migration.name, checksum: migration.checksum, merging: migration.merges)
-        // In a cluster, this writes to the local copy of the schema, as GRDB does with the names. The copy is not loaded again
+        // In a cluster, this writes to the local copy of the schema, where GRDB also stores the names. The copy is not loaded again
         // until another client changes the schema.
         guard let checksum = migration.checksum else { return }
         try MigrationChecksums.keep(checksum, of: migration.name, merging: migration.merges, in: step.db)
     }
 
-    /// Checks foreign keys so that the limits of the script can end it.
+    /// Checks foreign keys under the script's limits.
     func checkForeignKeys(_ db: Database, _ body: @escaping () throws -> Void) throws {
         try database.place.checkForeignKeys { try watch(db, body) }
     }
 
-    /// Runs a long SQLite operation so that the limits of the script can end it.
+    /// Runs a long SQLite operation under the script's limits.
     private func watch(_ db: Database, _ body: @escaping () throws -> Void) throws {
-        // A script could obtain the function, so it must do nothing after this call.
+        // The script may get hold of the Lua function, so the function must have no effect after this call.
         let box = Box(body: body)
         defer { box.body = nil }
         let function = try state.makeFunction("migration") { _ in
             try box.body?()
             return []
         }
-        // The error of a script's collation takes precedence over the error of the check that it ended.
+        // If a script's collation raised an error, that error replaces the SQLite error of the operation.
         try enter(function, [], in: db) { L in _ = pdb_take_pending_error(L) }
     }
 
@@ -67,9 +67,9 @@ struct MigrationRunner {
         }
     }
 
-    /// Calls a function in an access to the connection.
+    /// Calls a script function inside an access to the connection.
     ///
-    /// - Parameter didFail: Called after a failure; may replace the error on the stack.
+    /// - Parameter didFail: Called if the function fails. It may replace the error on the Lua stack.
     private func enter(
         _ function: LuaFunction, _ arguments: [LuaValue], in db: Database, didFail: (OpaquePointer) -> Void = { _ in }
     ) throws {
@@ -91,13 +91,13 @@ struct MigrationRunner {
         }
     }
 
-    /// Returns the database in the row path.
+    /// Returns the row path's representation of the database.
     private func pointer() throws -> OpaquePointer {
         guard let handle = DatabaseHandle(value, in: state) else { throw BindingError("closed", "the database is closed") }
         return handle.pointer
     }
 
-    /// Runs a closure with the current schema and migration names.
+    /// Runs a closure after making sure that the schema and the names of applied migrations are up to date.
     func migrating<Result>(_ body: () throws -> Result) throws -> Result {
         let pointer = try pointer()
         return try database.place.migrating(
@@ -113,19 +113,19 @@ struct MigrationRunner {
             })
     }
 
-    /// Makes the schema be read again.
+    /// Discards the cached schema, which is read again when needed.
     func forgetSchema() throws {
         pdb_forget_schema(try pointer())
     }
 
     // MARK: - Scratch databases
 
-    /// Adds the functions and collations that scripts have defined for another database.
+    /// Defines the SQL functions and collations that scripts have defined for another database.
     func copyDefinitions(of other: MigrationRunner) throws {
         try state.withUnsafeStack { L, _ in try pdb_copy_definitions(L, other.pointer(), pointer()) }
     }
 
-    /// Releases the remaining script values of a database that is no longer used.
+    /// Releases the Lua values that belong to a database which is no longer used.
     func abandon() {
         _ = try? state.withUnsafeStack { L, _ in try pdb_database_detach(L, pointer()) }
         database.abandon()

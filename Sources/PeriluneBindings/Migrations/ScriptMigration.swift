@@ -1,18 +1,19 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// A migration as passed by the Lua library.
+/// A migration that the Lua library has passed to Swift.
 struct ScriptMigration {
     let name: String
     let foreignKeyChecks: Migration.ForeignKeyChecks
     let merges: [String]
-    /// The function, which receives a handle and, if it merges other migrations, the set of the applied ones.
+    /// The Lua function of the migration. It receives a database handle, and if the migration merges others, the set of applied
+    /// migrations.
     let body: LuaFunction
-    /// The text, if the migration is SQL.
+    /// The SQL text; `nil` for a Lua migration.
     let sql: LuaString?
-    /// The file of the text.
+    /// The file that contains the SQL text.
     let file: String?
-    /// The checksum of the file.
+    /// The checksum of the migration's file.
     let checksum: String?
 
     init(_ table: LuaTable) throws {
@@ -25,7 +26,7 @@ struct ScriptMigration {
         checksum = try table.get("checksum")
     }
 
-    /// Returns the migrations of a list, to be executed by a runner.
+    /// Converts the library's list of migrations. Each migration is executed by calling `run`.
     static func list(_ table: LuaTable, run: @escaping (ScriptMigration, MigrationRunner.Step) throws -> Void) throws
         -> MigrationList
     {

@@ -2,21 +2,21 @@ internal import GRDB
 package import PeriluneLua
 package import PeriluneRecords
 
-/// The Swift interface to a script migrator: a single list of migrations in Lua, in files and in Swift.
+/// The Swift interface to a script migrator, which has a single list of migrations in Lua, in files and in Swift.
 ///
-/// ``ScriptSetup`` must have set up the state. The default database is migrated.
+/// It migrates the default database of a state that ``ScriptSetup`` has set up.
 package struct ScriptMigrations {
     private let migrator: LuaTable
     private let state: LuaState
 
-    /// The status of the list in the database.
+    /// The status of a database's migrations.
     package struct Status: Equatable, Sendable {
-        /// The names in order.
+        /// The names of all migrations in order.
         package let names: [String]
         package let pending: [String]
-        /// Applied migrations missing in the list, in the order of their application.
+        /// The applied migrations that are missing from the list, in the order of their application.
         package let unknown: [String]
-        /// Applied migrations whose files have changed since, in order.
+        /// The applied migrations whose files were changed later, in order.
         package let edited: [String]
     }
 
@@ -27,7 +27,7 @@ package struct ScriptMigrations {
 
     /// Adds the migrations of a folder.
     ///
-    /// - Throws: `LuaError`. Its ``LuaError/underlying`` is a ``MigrationFolderError`` for problems of the folder.
+    /// - Throws: `LuaError`. If the folder has a problem, ``LuaError/underlying`` is a ``MigrationFolderError``.
     package func register(folder: String) throws {
         try run("m:register_folder(...)", .string(LuaString(folder)))
     }
@@ -52,13 +52,13 @@ package struct ScriptMigrations {
             .function(body))
     }
 
-    /// Returns the status of the database.
+    /// Returns the status of the database's migrations.
     package func status() throws -> Status {
         let lists = try run("return m:names(), m:pending(), m:unknown(), m:edited()").map { try [String].fromLua($0) }
         return Status(names: lists[0], pending: lists[1], unknown: lists[2], edited: lists[3])
     }
 
-    /// Returns the migration with the given name or unique prefix.
+    /// Returns the name of the migration with the given name or unique prefix.
     package func name(meantBy text: String) throws -> String {
         let names = try run("return m:names()").map { try [String].fromLua($0) }[0]
         let candidates = names.filter { $0.hasPrefix(text) }
@@ -72,7 +72,7 @@ package struct ScriptMigrations {
     /// Runs the pending migrations.
     ///
     /// - Parameters:
-    ///   - target: The last migration to run; all by default.
+    ///   - target: The last migration to run. By default, all pending migrations run.
     ///   - didApply: Called for each committed migration with its duration in seconds.
     package func migrate(
         upTo target: String? = nil, didApply: @escaping (String, Double) -> Void = { _, _ in }
@@ -86,10 +86,10 @@ package struct ScriptMigrations {
             target.map { .string(LuaString($0)) } ?? .nil, .function(callback))
     }
 
-    /// Undoes the last applied migration, or all after a target.
+    /// Undoes the last applied migration, or all migrations after a target.
     ///
     /// - Parameters:
-    ///   - target: The last migration to keep.
+    ///   - target: The last migration that stays applied; `nil` undoes only one migration.
     ///   - didUndo: Called for each undone migration.
     package func migrateDown(to target: String?, didUndo: @escaping (String) -> Void) throws {
         let callback = try state.makeFunction("did_undo") { arguments in

@@ -3,7 +3,7 @@ internal import Logging
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The Swift part of a script migrator. It keeps no Lua values: the migrations are passed in each call.
+/// The Swift part of a script migrator. It retains no Lua values; each call passes the list of migrations.
 final class ScriptMigrator {
     private let allowsFiles: Bool
     private let logger: Logger
@@ -48,7 +48,7 @@ final class ScriptMigrator {
 
     // MARK: - Entering
 
-    /// Runs a closure with exclusive use of the database, which is the first argument.
+    /// Runs a closure with exclusive use of the database in the first argument.
     private func entering(
         _ method: String, _ arguments: LuaArguments, _ body: (MigrationRunner) throws -> [LuaValue]
     ) throws -> [LuaValue] {
@@ -57,7 +57,7 @@ final class ScriptMigrator {
         isRunning = true
         defer {
             isRunning = false
-            // The changes of a migration may have been rolled back.
+            // The schema may have changed, and a failed migration may have rolled back its changes.
             try? runner.forgetSchema()
         }
         return try runner.database.entering(.alone, "it is being migrated") {
@@ -101,7 +101,7 @@ final class ScriptMigrator {
         return try [applied.toLua(in: runner.state), erased.toLua(in: runner.state)]
     }
 
-    /// Runs migrations and converts failures to the error for the script.
+    /// Runs migrations, and converts errors to errors for the script.
     private func reporting<Result>(
         _ run: inout MigrationList.Run, in state: LuaState, _ body: (inout MigrationList.Run) throws -> Result
     ) throws -> Result {
@@ -147,7 +147,7 @@ final class ScriptMigrator {
         return found.map(\.description)
     }
 
-    /// Runs migrations in a temporary database that only they use.
+    /// Runs migrations in a temporary scratch database.
     private func migrate(
         _ scratch: DatabaseQueue, upTo target: String, _ list: LuaTable, for runner: MigrationRunner,
         _ run: inout MigrationList.Run

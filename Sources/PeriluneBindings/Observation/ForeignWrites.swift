@@ -1,9 +1,9 @@
 internal import GRDB
 internal import PeriluneLua
 
-/// Polling for writes of other processes, for observers that request it.
+/// A poller that detects writes by other processes, for observers that request it.
 ///
-/// Observers of the same database with the same interval share a poll. Only used on the thread of the state.
+/// Observers with the same database and interval share a poll. Used only on the state's thread.
 final class ForeignWrites {
     private struct Key: Hashable {
         let database: ObjectIdentifier
@@ -11,15 +11,15 @@ final class ForeignWrites {
     }
 
     private final class Poll {
-        /// Retained, so that its identifier is not reused.
+        /// The database, retained to keep its object identifier unique.
         let database: ScriptDatabase
         let source: LoopSource
-        /// SQLite's data version, which changes when another connection has written. The writer has not read it before the first
-        /// poll, which therefore counts as a change.
+        /// SQLite's data version, which changes when another connection commits. `nil` before the first poll, which therefore
+        /// always counts as a change.
         var version: Int?
-        /// Whether reading has failed permanently and the observers have been notified.
+        /// Whether reading the data version failed and the observers have been signaled.
         var isBroken = false
-        /// Closures that signal the observers, which may be collected before they end.
+        /// Closures that signal the observers. They do not retain the observers, which may be collected before they end.
         var observers: [ObjectIdentifier: () -> Void] = [:]
 
         init(_ database: ScriptDatabase, _ source: LoopSource) {
@@ -34,15 +34,15 @@ final class ForeignWrites {
         self.loop = loop
     }
 
-    /// Signals an observer whenever another process has written, until the observer ends.
+    /// Signals an observer whenever another process has written to the database, until the observer ends.
     ///
-    /// - Parameter seconds: The interval.
+    /// - Parameter seconds: The polling interval in seconds.
     func look(at database: ScriptDatabase, every seconds: Double, for observer: ValueObserver) throws {
         let key = Key(database: ObjectIdentifier(database), seconds: seconds)
         let poll = try polls[key] ?? begin(database, every: seconds, key)
         let identifier = ObjectIdentifier(observer)
         poll.observers[identifier] = { [weak observer] in observer?.signal() }
-        // The new observer has not been signaled yet.
+        // Reset the version, because the new observer must be signaled at the next poll.
         poll.version = nil
         let onEnd = observer.onEnd
         observer.onEnd = { [weak self] in
@@ -52,7 +52,7 @@ final class ForeignWrites {
     }
 
     private func begin(_ database: ScriptDatabase, every seconds: Double, _ key: Key) throws -> Poll {
-        // In the host's scope, because its users may have different scopes.
+        // The poll belongs to the host's scope, because the observers that share it may have different scopes.
         let source = try loop.addSource("poll", keepsAlive: false, scope: 0, .performing { [weak self] in self?.look(at: key) })
         let timers = loop.timers
         let timer = timers.add(after: seconds, every: seconds, source.signaller)
@@ -67,7 +67,8 @@ final class ForeignWrites {
     }
 
     private static func look(_ poll: Poll) {
-        // Skip busy databases: no run waits here that a time limit could end, and the next poll may find the database free.
+        // Skip a busy database. Polling is not part of a run, so no time limit could end a wait for the database. The next poll
+        // tries again.
         guard poll.database.turns.isFree else { return }
         do {
             let version = try poll.database.entering {
@@ -77,12 +78,12 @@ final class ForeignWrites {
             guard let version, version != poll.version else { return }
             poll.version = version
         } catch let error as DatabaseError where ![.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
-            // Signal only once: the observations also fail when they fetch, and report the reason.
+            // Signal only once. The observations then fail when they fetch, and report the reason.
             guard !poll.isBroken else { return }
             poll.isBroken = true
             poll.version = nil
         } catch {
-            // Locked databases are checked again at the next poll.
+            // The database is locked. The next poll tries again.
             return
         }
         for signal in poll.observers.values { signal() }

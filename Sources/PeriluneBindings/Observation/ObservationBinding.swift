@@ -31,7 +31,7 @@ struct ObservationBinding {
                     let observer = try observers.make(Self.start(arguments, chain))
                     return [.userdata(observer), try arguments.state.makeValue { L in pdb_push_database_object(L, 1) }]
                 }))
-        // (observer, function) calls the function and returns its results.
+        // (observer, function) calls the function and observes the regions that it reads; returns its results.
         try table.setFunction("read") { [observers] arguments in
             try observers.value(of: arguments[1]).read(arguments.get(2), in: arguments.state)
         }
@@ -39,12 +39,12 @@ struct ObservationBinding {
         try defineChain(in: table)
         let notifications = NotificationSource()
         let foreignWrites = ForeignWrites(loop: loop)
-        // () schedules the notifications of observers; returns whether there is a receiver.
+        // () schedules the delivery of observers' notifications; returns whether a function to deliver them is set.
         try table.setFunction("signal_notifications") { [notifications] _ in
             notifications.source?.signal()
             return [.boolean(notifications.source != nil)]
         }
-        // (function) sets the function to call when observers have notifications from other users' transactions.
+        // (function) sets the function that delivers notifications about other users' transactions to observers.
         try table.setFunction("open_notifications") { [loop, notifications] arguments in
             let source = try loop.addSource("observer", keepsAlive: false, scope: 0, .calling(arguments.get(1)))
             notifications.source = source
@@ -58,18 +58,18 @@ struct ObservationBinding {
                 state.makeFunction("db:notify_changes") { arguments in
                     let names = try [String].fromLua(arguments[2])
                     guard let db = DatabaseHandle(arguments[1], in: try arguments.state)?.connection else { return [] }
-                    // Not `Table(name)`, because GRDB does not escape quotes in names.
+                    // `Table(name)` is not usable, because GRDB does not escape quotes in names.
                     for name in names { try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM \(name.quotedName)")) }
                     return []
                 }))
-        // (observer, database, seconds) polls for writes of other processes.
+        // (observer, database, seconds) polls for writes by other processes at the given interval.
         try table.setFunction("poll") { [foreignWrites, observers] arguments in
             guard let handle = DatabaseHandle(arguments[2], in: try arguments.state), case .number(let seconds) = arguments[3]
             else { return [] }
             try foreignWrites.look(at: handle.database, every: seconds, for: observers.value(of: arguments[1]))
             return []
         }
-        // (observer, seconds) pauses the observer, then signals that the value may have changed.
+        // (observer, seconds) pauses the observer for the given time, then signals that the value may have changed.
         try table.setFunction("pause") { [loop, observers] arguments in
             try observers.value(of: arguments[1]).pause(seconds: arguments.get(2), loop.timers)
             return []
@@ -88,11 +88,11 @@ struct ObservationBinding {
             try observers.value(of: arguments[1]).signal()
             return []
         }
-        // (observer) returns whether it was signaled since the last call.
+        // (observer) returns whether the observer was signaled since the last call.
         try table.setFunction("take_signal") { [observers] arguments in
             [.boolean(try observers.value(of: arguments[1]).takeSignal())]
         }
-        // (name) returns whether a table belongs to Perilune itself.
+        // (name) returns whether a table is one of Perilune's internal tables.
         try table.setFunction("is_own_table") { arguments in
             [.boolean(OwnTables.contain(try arguments.get(1)))]
         }
@@ -107,8 +107,8 @@ struct ObservationBinding {
     }
 
     private func defineDelivery(in table: LuaTable) throws {
-        // (observer, function, error handler or nil, whether the script waits for it, whether the first value is known) calls the
-        // function after changes; returns the number of the source.
+        // (observer, function, error handler or nil, whether the script waits for the source, whether the first value is known)
+        // calls the function after changes; returns the number of the source.
         try table.setFunction("push") { [loop, observers] arguments in
             let observer = try observers.value(of: arguments[1])
             let function: LuaFunction = try arguments.get(2)
@@ -124,7 +124,7 @@ struct ObservationBinding {
             }
             return [.integer(Int64(source.id))]
         }
-        // (observer) returns the number of the place at which to wait for changes.
+        // (observer) returns the number of the place where a script can wait for changes.
         try table.setFunction("pull") { [loop, observers] arguments in
             let observer = try observers.value(of: arguments[1])
             let parking = loop.parking
@@ -133,7 +133,7 @@ struct ObservationBinding {
             source.onEnd = { [weak observer] in observer?.end() }
             observer.listen { parking.release(place) }
             observer.onEnd = { [weak source] in
-                // Waiters must notice the end.
+                // Resume the waiters, which must notice the end.
                 parking.release(place)
                 parking.forget(place)
                 source.map(loop.end)
@@ -143,11 +143,11 @@ struct ObservationBinding {
     }
 
     private func defineChain(in table: LuaTable) throws {
-        // (observer) returns the number of cascading deliveries that led to this one.
+        // (observer) returns how many deliveries, each caused by the previous one, led to the signals since the last call.
         try table.setFunction("take_chain") { [observers] arguments in
             [.integer(Int64(try observers.value(of: arguments[1]).takeChain()))]
         }
-        // (number) sets the position of the current delivery in its chain; 0 for none.
+        // (number) sets the position of the current delivery in its chain; 0 means no delivery.
         try table.setFunction("set_chain") { [chain] arguments in
             chain.current = try arguments.get(1)
             return []
@@ -156,7 +156,7 @@ struct ObservationBinding {
 
     // MARK: - Starting
 
-    /// Returns a new observer of the database in the first argument.
+    /// Creates an observer of the database in the first argument.
     private static func start(_ arguments: LuaArguments, _ chain: DeliveryChain) throws -> ValueObserver {
         let state = try arguments.state
         guard let handle = DatabaseHandle(arguments[1], in: state) else {

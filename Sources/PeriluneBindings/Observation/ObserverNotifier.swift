@@ -1,7 +1,7 @@
 internal import CPeriluneRows
 internal import PeriluneLua
 
-/// A thread-safe signal to a state that its observers have notifications from other users' transactions.
+/// A thread-safe signal which informs a state that its observers must be notified about other users' transactions.
 final class ObserverNotifier: Sendable {
     private let signal: @Sendable () -> Void
 
@@ -9,7 +9,7 @@ final class ObserverNotifier: Sendable {
         self.signal = signal
     }
 
-    /// Makes observers that are added to a state from now on use this notifier. Each of them retains it.
+    /// Makes all observers that are added to a state later use this notifier. Each observer retains it.
     func install(in state: LuaState) throws {
         try state.withUnsafeStack { L, _ in pdb_set_notifier(L, notifier) }
     }
@@ -23,7 +23,7 @@ final class ObserverNotifier: Sendable {
     }
 }
 
-/// The loop source that processes the notifications of a state.
+/// A container for the loop source that delivers a state's notifications.
 final class NotificationSource {
     weak var source: LoopSource?
 }

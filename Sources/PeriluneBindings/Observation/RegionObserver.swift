@@ -3,29 +3,30 @@ internal import GRDB
 internal import PeriluneRecords
 internal import Synchronization
 
-/// An observer of transactions by any writer that may have changed the values read by an observation.
+/// A transaction observer that detects commits which may have changed the values of an observation.
 ///
-/// GRDB reports the tables that a statement will change, and one row that it changes. SQLite's change count shows whether rows were
-/// changed at all, even if they are not reported individually: in tables without row ids, or by REPLACE.
+/// GRDB reports which tables a statement may change, before it runs. SQLite's change count then shows whether the transaction
+/// changed any rows. This includes rows that GRDB does not report individually, such as rows of WITHOUT ROWID tables and rows
+/// deleted by REPLACE.
 final class RegionObserver: TransactionObserver, @unchecked Sendable {
     private struct State {
-        /// The region that was read; the full database until something has been read.
+        /// The region that the observation has read, or the full database before the first read.
         var region = DatabaseRegion.fullDatabase
-        /// SQLite's change count at the first relevant statement of this transaction.
+        /// SQLite's change count before the transaction's first relevant statement.
         var countAtStart: sqlite3_int64?
-        /// Whether the values that were read may have changed.
+        /// Whether the values may have changed, even if SQLite's change count is the same.
         var isNotified = false
-        /// The number of all committed transactions.
+        /// The number of committed transactions.
         var commits = 0
         var isEnded = false
     }
 
     private let state = Mutex(State())
-    /// The writer. Only used in GRDB's callbacks on its queue.
+    /// The writer's SQLite handle. Used only in GRDB's callbacks, which run on the writer's queue.
     private let connection: OpaquePointer
     private let didChange: @Sendable () -> Void
 
-    /// - Parameter didChange: Called after a relevant transaction, on the queue of the connection.
+    /// - Parameter didChange: Called on the connection's queue after a relevant commit.
     init(_ db: Database, didChange: @escaping @Sendable () -> Void) {
         connection = db.sqliteConnection!
         self.didChange = didChange
@@ -37,14 +38,14 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
 
     // MARK: - Reading
 
-    /// Begins to read the observed values. Returns the argument for ``didRead(_:since:)``.
+    /// Begins a read of the observed values. Returns the argument for ``didRead(_:since:)``.
     func beginReading() -> Int {
         state.withLock { $0.commits }
     }
 
     /// Sets the region that was read.
     ///
-    /// - Returns: Whether the values may already be outdated, because something was committed in the meantime.
+    /// - Returns: Whether the values may already be outdated because of a commit during the read.
     func didRead(_ region: DatabaseRegion, since commits: Int) -> Bool {
         state.withLock { state in
             defer { state.region = region }
@@ -52,14 +53,14 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
         }
     }
 
-    /// Adds a region to the previous one, after a read that failed in the middle.
+    /// Adds a region to the observed region, after a read that failed halfway.
     func didRead(partly region: DatabaseRegion) {
         state.withLock { $0.region = $0.region.union(region) }
     }
 
     // MARK: - Transactions
 
-    /// Called before each statement that changes rows, and when a DELETE is compiled.
+    /// GRDB calls this before each statement that changes rows, and when it compiles a DELETE.
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
         state.withLock { state in
             if state.isEnded { return false }
@@ -74,7 +75,7 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
     }
 
     func databaseDidChange(with event: DatabaseEvent) {
-        // The change count is sufficient from now on.
+        // For the rest of the transaction, the change count is sufficient.
         stopObservingDatabaseChangesUntilNextTransaction()
     }
 

@@ -2,7 +2,7 @@ internal import GRDB
 internal import PeriluneLua
 internal import Synchronization
 
-/// The Swift part of a value observation: it reads values and receives signals to read them again.
+/// The Swift part of a value observation, which reads values and signals when they may have changed.
 final class ValueObserver: DatabaseValueObserver {
     /// The thread-safe receiver of changes.
     private final class Listener: Sendable {
@@ -10,9 +10,9 @@ final class ValueObserver: DatabaseValueObserver {
             var body: (@Sendable () -> Void)?
             var chain = 0
             var isPaused = false
-            /// Suspended by the script until it resumes.
+            /// Whether the script has suspended the observation.
             var isSuspended = false
-            /// Signaled since the last check.
+            /// Whether the observer was signaled since the last check.
             var isSignalled = false
         }
 
@@ -59,19 +59,19 @@ final class ValueObserver: DatabaseValueObserver {
         }
     }
 
-    /// GRDB may release it some time after this object.
+    /// GRDB may retain the region observer longer than this object exists.
     private let regionObserver: RegionObserver
     private let listener: Listener
     var onRetire: ((any TransactionObserver) -> Void)?
-    /// Called once at the end.
+    /// Called once when the observer ends.
     var onEnd: (() -> Void)?
     /// The timer that ends a pause.
     private var endOfPause: (timers: LoopTimers, id: Int)?
     private(set) var isEnded = false
 
-    /// Starts to observe everything, until something has been read.
+    /// Creates an observer. Before its first read, it observes the whole database.
     ///
-    /// - Parameter chain: The delivery chain of the state.
+    /// - Parameter chain: The delivery chain of the observing state.
     init(on db: Database, chain: DeliveryChain) {
         let listener = Listener()
         self.listener = listener
@@ -83,26 +83,26 @@ final class ValueObserver: DatabaseValueObserver {
         end()
     }
 
-    /// Sets the function to call when the values may have changed. It is called immediately for the first value, unless that is
-    /// known.
+    /// Sets the function that is called when the values may have changed. Calls it once immediately, unless the first value is
+    /// already known.
     func listen(knowsFirst: Bool = false, _ body: @escaping @Sendable () -> Void) {
         listener.set(body)
         if !knowsFirst { body() }
     }
 
-    /// Signals that the values may have changed, for changes that the observer cannot detect.
+    /// Signals that the values may have changed in a way that the observer cannot detect.
     func signal() {
         listener.signal()
     }
 
-    /// Suppresses signals for some time, then signals once. Used after failed reads.
+    /// Suppresses signals for some time, and then signals once. Used after a failed read.
     func pause(seconds: Double, _ timers: LoopTimers) {
         endOfPause.map { $0.timers.remove($0.id) }
         listener.pause()
         endOfPause = (timers, timers.add(after: seconds) { [listener] in listener.resume() })
     }
 
-    /// Begins or ends a suspension. When it ends, the function is always called.
+    /// Begins or ends a suspension of signals. The end of a suspension always signals.
     func suspend(_ isSuspended: Bool) {
         listener.suspend(isSuspended)
     }
@@ -112,7 +112,7 @@ final class ValueObserver: DatabaseValueObserver {
         listener.takeSignal()
     }
 
-    /// Returns the number of cascading deliveries that led to the signals since the last call.
+    /// Returns how many deliveries, each caused by the previous one, led to the signals since the last call.
     func takeChain() -> Int {
         listener.takeChain()
     }
@@ -144,9 +144,10 @@ final class ValueObserver: DatabaseValueObserver {
     }
 }
 
-/// The position of a state's current delivery in a chain: its writes, and the writes of runs that it starts, may cause the next delivery.
+/// The position of a state's current delivery in a chain of deliveries. Writes of a delivery, or of runs that it starts, may cause
+/// the next delivery.
 ///
-/// `@unchecked Sendable`: the state is only used on its own thread, while it is running.
+/// `@unchecked Sendable`: the state is used only on its thread, while it is running.
 final class DeliveryChain: @unchecked Sendable {
     private let identity: LuaStateIdentity
     private unowned let state: LuaState
@@ -156,18 +157,18 @@ final class DeliveryChain: @unchecked Sendable {
         self.state = state
     }
 
-    /// The position of the current delivery, from 1; 0 for none. Only used on the thread of the state.
+    /// The position of the current delivery, from 1; 0 outside deliveries. Used only on the state's thread.
     var current: Int {
         get { state.currentRun?.chain ?? 0 }
         set { state.currentRun?.chain = newValue }
     }
 
-    /// The current position if this state is running on this thread; otherwise 0.
+    /// The current position if the state is running on the calling thread; otherwise 0.
     var currentOnThisThread: Int { identity.isRunningHere ? current : 0 }
 }
 
 extension ScriptLoop {
-    /// Returns a closure that waits at a place of a script, for use in any task.
+    /// Returns a closure that waits at a place. It can be called in any task.
     package func waiting(at number: Int) -> @Sendable () async throws -> Void {
         let parking = parking
         let place = LoopParking.Place(number: number)

@@ -3,7 +3,7 @@ internal import GRDB
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// An opener of cluster databases: the native functions of the Lua module `perilune.cluster`, `perilune.native.clusters`.
+/// The native functions of the Lua module `perilune.cluster`, which open cluster databases: `perilune.native.clusters`.
 struct ClusterOpener {
     /// Whether scripts may connect to other machines.
     let isAllowed: Bool
@@ -14,7 +14,7 @@ struct ClusterOpener {
             let table = try state.makeTable(fieldCount: 4)
             // (name, list of servers, seconds, options of perilune.queue or nil)
             try table.setFunction("open") { arguments in [try open(arguments)] }
-            // (database) returns whether it is in a cluster.
+            // (database) returns whether the database is in a cluster.
             try table.setFunction("is_cluster") { arguments in
                 [.boolean(try DatabaseHandle(arguments, 1, for: "db").database.place.address != nil)]
             }
@@ -26,7 +26,7 @@ struct ClusterOpener {
                 let list = try state.makeTable(arrayCount: nodes.count)
                 for (index, node) in nodes.enumerated() {
                     let fields = try state.makeTable(fieldCount: 4)
-                    // An unsigned 64-bit number may not fit into a Lua integer.
+                    // The id is an unsigned 64-bit number, which may not fit into a Lua integer.
                     try fields.rawSet("id", .string(LuaString(String(node.id))))
                     try fields.rawSet("address", .string(LuaString(node.name)))
                     try fields.rawSet("role", .string(LuaString(node.role)))
@@ -69,7 +69,7 @@ struct ClusterOpener {
 }
 
 extension ScriptDatabase {
-    /// Runs a closure with exclusive use of the connection.
+    /// Runs a closure with exclusive use of the cluster connection.
     fileprivate func onConnection<Result>(_ handle: DatabaseHandle, _ body: () throws -> Result) throws -> Result {
         try requireOpen()
         if handle.connection != nil { return try body() }

@@ -2,18 +2,18 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
 
-/// An opener of databases: the default one, and those for `perilune.queue`, `perilune.pool` and `perilune.deserialize`.
+/// An opener for the default database, and for databases opened with `perilune.queue`, `perilune.pool` and `perilune.deserialize`.
 final class DatabaseOpener {
-    /// Whether scripts may open files and use SQL that accesses them.
+    /// Whether scripts may open files and run SQL that accesses files.
     private let allowsFiles: Bool
     /// Whether the script runs in a preview, which never opens files.
     private let isPreview: Bool
-    /// The clock and random numbers of the databases.
+    /// The environment with the clock and random numbers of the databases.
     private let environment: ScriptEnvironment
     private let extensions: SQLiteExtensions
     private var openCount = 0
-    /// The number of opened databases after which unused ones are collected and closed. Lua's collector underestimates them,
-    /// because a database is only a few bytes in Lua.
+    /// The number of opened databases after which a garbage collection closes unused databases. Lua does not collect them early
+    /// enough by itself, because a database occupies only a few bytes in Lua.
     private static let opensPerCollection = 64
 
     init(allowsFiles: Bool, isPreview: Bool = false, environment: ScriptEnvironment, extensions: SQLiteExtensions = .none) {
@@ -109,7 +109,7 @@ final class DatabaseOpener {
         return value
     }
 
-    /// Prepares the writer, and arranges for other connections to be prepared before the script first uses them.
+    /// Prepares the writer. Every other connection is prepared before the script first uses it.
     private func prepare(
         _ database: ScriptDatabase, _ value: LuaValue, _ preparation: LuaFunction, in state: LuaState
     ) throws {
@@ -128,7 +128,7 @@ final class DatabaseOpener {
             .call([database, observer])
     }
 
-    /// Returns the path of a file; `nil` for a database in memory.
+    /// Returns the path argument, or `nil` for an in-memory database.
     private func readPath(_ arguments: LuaArguments, _ function: String) throws -> String? {
         if arguments[1].isNil { return nil }
         guard case .string(let text) = arguments[1] else {
@@ -151,7 +151,7 @@ final class DatabaseOpener {
     }
 }
 
-/// A database that could not be opened.
+/// The error of opening a database.
 struct OpeningError: LuaErrorDescribing {
     let path: String
     let error: DatabaseError

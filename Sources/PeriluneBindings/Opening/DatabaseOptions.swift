@@ -9,9 +9,9 @@ internal import Synchronization
 struct DatabaseOptions {
     var configuration = Configuration()
     var journal = FileJournal.standard
-    /// The argument of `observe_transactions`, which is called as soon as the database is open.
+    /// The observer that is passed to `observe_transactions` as soon as the database is open.
     var observer = LuaValue.nil
-    /// Called with a handle of each connection before the script first uses it.
+    /// A function that is called with a handle of each connection, before the script first uses the connection.
     var preparation: LuaFunction?
 
     /// The names of the options that scripts can set.
@@ -21,16 +21,16 @@ struct DatabaseOptions {
         "trace",
     ]
 
-    /// Returns the configuration of a queue on a file, or in memory for `nil`.
+    /// Returns the configuration of a database queue for a file, or for an in-memory database if the path is `nil`.
     func queueConfiguration(for path: String?) -> Configuration {
         var configuration = configuration
         journal.install(in: &configuration, for: path)
         return configuration
     }
 
-    /// Reads the table of options and checks everything for which GRDB would crash the process.
+    /// Reads the table of options, and rejects values with which GRDB would crash the process.
     ///
-    /// - Parameter function: The name of the called function in messages.
+    /// - Parameter function: The name of the called function in error messages.
     init(_ value: LuaValue, for function: String, state: LuaState) throws {
         guard !value.isNil else { return }
         guard case .table(let table) = value else {
@@ -81,7 +81,7 @@ struct DatabaseOptions {
         return duration / .seconds(1)
     }
 
-    /// Returns the busy mode for a timeout. SQLite stores the milliseconds as a 32-bit number.
+    /// Returns the busy mode for a timeout. SQLite stores the timeout in milliseconds as a 32-bit number.
     private static func busyMode(_ seconds: Double) throws -> Database.BusyMode {
         guard seconds.isFinite, seconds >= 0, seconds <= 2_000_000 else {
             throw BindingError("argument", "option busy_timeout: expected seconds from 0 to 2000000, got \(seconds)")
@@ -89,7 +89,7 @@ struct DatabaseOptions {
         return seconds > 0 ? .waiting(seconds: seconds) : .immediateError
     }
 
-    /// Returns the case with a name.
+    /// Returns the enumeration case with the given name.
     private static func choice<Choice: CaseIterable & RawRepresentable<String>>(_ option: String, _ value: LuaValue) throws
         -> Choice
     {
@@ -109,17 +109,17 @@ struct DatabaseOptions {
     }
 }
 
-/// The trace function from a script's option `trace`.
+/// The trace function from the option `trace`.
 struct Trace {
     private let callback: LuaFunction
     private let identity: LuaStateIdentity
     private weak var state: LuaState?
-    /// The metatable of the tables that describe statements. Converted to text, they are SQL.
+    /// The metatable of the tables that describe statements. Its `__tostring` returns the SQL.
     private let metatable: LuaTable
     private var showsDuration = false
     private var showsValues = false
 
-    /// Reads a function, or a table with the function `call` and the booleans `profile` and `values`.
+    /// Reads the option, which is a function or a table with the function `call` and the booleans `profile` and `values`.
     init(_ value: LuaValue, in state: LuaState) throws {
         self.state = state
         identity = state.identity
@@ -139,7 +139,7 @@ struct Trace {
     }
 
     func install(in configuration: inout Configuration) {
-        // SQLite calls this on the thread that uses the connection. It only continues on the thread of the state.
+        // SQLite calls the trace on the thread that uses the connection. The trace does nothing unless this is the state's thread.
         nonisolated(unsafe) let trace = self
         let options: Database.TracingOptions = showsDuration ? .profile : .statement
         configuration.prepareDatabase { db in
@@ -149,7 +149,7 @@ struct Trace {
 
     private func report(_ event: Database.TraceEvent) {
         guard identity.isRunningHere, let state, !OwnSQL.contains(event.sql) else { return }
-        // An SQLite trace callback cannot fail, so the statement raises the error at its end.
+        // An SQLite trace callback cannot fail, so the error is stored and raised when the statement ends.
         try? state.withUnsafeStack { L, _ in
             let place = pdb_enter_place(L, PDB_IN_TRACE)
             defer { _ = pdb_enter_place(L, place) }
@@ -178,8 +178,8 @@ struct Trace {
 }
 
 extension Configuration {
-    /// Opens a database, and waits for locks at least until it is open: the last connection that closes a file with a write-ahead log locks
-    /// it.
+    /// Opens a database, and waits for locks while it is being opened, even if the busy mode does not wait. Another process may
+    /// hold a lock briefly, because the last connection to a file with a write-ahead log locks the file when it closes.
     func waitingToOpen<Writer>(_ open: (Configuration) throws -> Writer) rethrows -> Writer {
         guard case .immediateError = busyMode else { return try open(self) }
         let isOpening = Atomic(true)
@@ -194,11 +194,12 @@ extension Configuration {
 }
 
 extension Database.BusyMode {
-    /// How long connections wait for locks of others unless an option sets another time.
+    /// The time in seconds for which connections wait for locks by default.
     package static let standardSeconds = 5.0
     package static var standard: Database.BusyMode { .timeout(standardSeconds) }
 
-    /// Returns a busy mode that waits for locks of others. SQLite's own timeout could exceed the limits of a script.
+    /// Returns a busy mode that waits for locks and ends the wait when the run must end. With SQLite's built-in timeout, a script
+    /// could exceed its limits.
     package static func waiting(seconds: Double) -> Database.BusyMode {
         .callback { attempts in psql_wait_while_busy(CInt(clamping: attempts), seconds, plua_is_run_cancelled) }
     }

@@ -4,8 +4,8 @@ internal import PeriluneRecords
 /// The native functions for associations and requests with associations.
 extension RequestBinding {
     func defineAssociations(in table: LuaTable) throws {
-        // (database, table of the origin (its name or the declaration of a common table), request, name, tag, columns, referenced
-        // columns, singular name, number, field names of the origin or nil)
+        // (database, origin table (a name or the declaration of a common table), request, name, tag, columns, referenced columns,
+        // singular name, number, field names of the origin or nil)
         try defineAssociation("belongs_to", in: table) { call in
             try .belongsTo(
                 call.string(4), from: call.origin(2), to: call.request(3), columns: call.optionalStrings(6),
@@ -26,9 +26,10 @@ extension RequestBinding {
                 call.association(1), call.association(2), name: call.string(3), isPlural: call.boolean(4),
                 tag: Int(call.integer(5)), number: Int(call.integer(7)), singularName: call.optionalString(6))
         }
-        // Returns two lists of names, the columns of the origin and the columns of the first table that they refer to, followed by:
-        // the comparison of origin values with the others, the collations of the others or false, whether only the first of several
-        // rows is meant, the comparison of other values with the origin columns, and the collations of these.
+        // Returns a list of seven values: the names of the origin's key columns; the names of the matching columns in the first
+        // target table; the comparisons for origin values; the collations of the target columns, with false for none; whether the
+        // association means only the first of several rows; the comparisons for target values; and the collations of the origin
+        // columns.
         try defineValue("columns", in: table) { call in
             let association = try call.association(1)
             let names = association.columnNames
@@ -43,7 +44,7 @@ extension RequestBinding {
             try result.set(7, call.collations(association.originCollations))
             return .table(result)
         }
-        // (association, values of the row in its columns)
+        // (association, values of the origin row in the association's columns)
         try defineValue("associated", in: table) { call in
             let request = try Request.associated(call.association(1), withExpressions: call.expressions(2))
             return .userdata(try call.binding.derivables.make(.request(request)))
@@ -87,7 +88,7 @@ extension RequestBinding {
 }
 
 extension RequestCall {
-    /// Returns the table where an association starts; the database is the first argument.
+    /// Returns the origin table of an association. The first argument of the call is the database.
     func origin(_ position: Int) throws -> TableSchema {
         if case .string = value(position) { return try table(string(position), of: 1, names: 10) }
         return try derivable(position).request.table
@@ -99,7 +100,7 @@ extension RequestCall {
 }
 
 extension RequestCall {
-    /// Returns a list of collation names, with false for none.
+    /// Returns a Lua list of collation names, with false for columns without a collation.
     fileprivate func collations(_ names: [String?]) throws -> LuaValue {
         let list = try state.makeTable()
         for (index, name) in names.enumerated() {

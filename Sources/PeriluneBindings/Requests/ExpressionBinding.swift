@@ -10,12 +10,11 @@ extension RequestBinding {
             if case .integer(let number) = call.value(1) { return try .parameter(String(number)) }
             return try .parameter(call.string(1))
         }
-        // (database, table, column, alias); or nil instead of the alias, followed by the number and name of the association; field
-        // names or nil
+        // (database, table, column, alias or nil, number and name of the association if the alias is nil, field names or nil)
         try define("column", in: table) { call in try call.column(3, of: call.table(call.string(2), of: 1, names: 7)) }
-        // (declaration of a common table, column, alias); or nil, number, name
+        // (declaration of a common table, column, alias or nil, number and name of the association if the alias is nil)
         try define("common_column", in: table) { call in try call.column(2, of: call.derivable(1).request.table) }
-        // (name) for a column without a table, in table definitions
+        // (name) returns a column without a table, for use in table definitions.
         try define("name", in: table) { call in
             .column(0, of: try CommonTable("table", columns: [call.string(1)]).table)
         }
@@ -25,14 +24,14 @@ extension RequestBinding {
             let name = try call.string(2)
             return try request.annotation(named: name) ?? request.column(name)
         }
-        // (request, name) for `excluded.column` in the assignments of an upsert
+        // (request, name) returns `excluded.column`, for use in the assignments of an upsert.
         try define("excluded", in: table) { call in
             let table = try call.derivable(1).request.table
             let name = try call.string(2)
             guard let column = table.column(named: name), column >= 0 else { throw RequestError.unknownColumn(name, in: table) }
             return .excluded(column, of: table)
         }
-        // An order may refer to a result column.
+        // (request, name) returns a column for ORDER BY, which may be a result column.
         try define("order_column", in: table) { call in try call.derivable(1).request.orderColumn(call.string(2)) }
         try defineValue("has_result_column", in: table) { call in
             .boolean(try call.derivable(1).request.hasResultColumn(call.string(2)))
@@ -68,11 +67,11 @@ extension RequestBinding {
     }
 
     func defineFunctions(in table: LuaTable) throws {
-        // (name, arguments, whether it is DISTINCT, whether it gets a window)
+        // (name, arguments, whether the arguments are DISTINCT, whether a window follows)
         try define("call", in: table) { call in
             try .function(call.string(1), call.expressions(2), isDistinct: call.boolean(3), getsWindow: call.boolean(4))
         }
-        // (aggregate or window function, partitions, orders, frame as SQL)
+        // (aggregate or window function, partitions, orders, SQL text of the frame)
         try define("over", in: table) { call in
             let orders = try call.list(3).flatMap { try call.binding.orderings.value(of: $0) }
             return try call.expression(1).over(
@@ -90,7 +89,7 @@ extension RequestBinding {
             let branches = stride(from: 0, to: parts.count - 1, by: 2).map { (condition: parts[$0], result: parts[$0 + 1]) }
             return try .choice(branches, otherwise: call.optionalExpression(2))
         }
-        // (text, arguments, their names)
+        // (SQL text, arguments, names of the arguments)
         try define("fragment", in: table) { call in
             let arguments = try call.expressions(2)
             guard case .table = call.value(3) else { return try .sql(call.bytes(1), .positional(arguments)) }
@@ -101,7 +100,7 @@ extension RequestBinding {
 
     func defineLists(in table: LuaTable) throws {
         try define("is_in", in: table) { call in try call.expression(1).isIn(members: call.expressions(2)) }
-        // The list is a single value: a JSON array.
+        // The list is a single value, which is a JSON array.
         try define("is_in_json", in: table) { call in
             try .sql(
                 Array("? IN (SELECT +value FROM json_each(?))".utf8), .positional([call.expression(1), call.expression(2)]))
@@ -123,7 +122,8 @@ extension RequestBinding {
 }
 
 extension RequestCall {
-    /// Returns the column named by an argument; the following arguments select the source of the table.
+    /// Returns the column that an argument names. The arguments after it identify the occurrence of the table, by alias or
+    /// association.
     fileprivate func column(_ position: Int, of table: TableSchema) throws -> Expression {
         let name = try string(position)
         guard let column = table.column(named: name) else { throw RequestError.unknownColumn(name, in: table) }
@@ -133,7 +133,7 @@ extension RequestCall {
         return .column(column, of: table, of: identity)
     }
 
-    /// Returns the number and name of an association, if given.
+    /// Returns the number and name of an association, or `nil` if the argument is not a number.
     func identity(_ position: Int) throws -> AssociationIdentity? {
         guard case .integer(let number) = value(position) else { return nil }
         return AssociationIdentity(number: Int(number), name: try string(position + 1))

@@ -1,12 +1,12 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The native functions with which Lua builds requests: `perilune.native.expressions`, `.requests` and `.associations`. They are
-/// called for new requests and after schema changes, not when an equal request is built again.
+/// The native functions with which Lua builds requests: `perilune.native.expressions`, `.requests` and `.associations`. The Lua
+/// library caches requests, so these functions are called only for new requests and after schema changes.
 final class RequestBinding {
     let expressions: LuaUserdataType<Expression>
     let derivables: LuaUserdataType<Derivable>
-    /// Ordering terms as a list, because SQL text may contain several.
+    /// The userdata type for ordering terms. A value is a list, because SQL text may contain several terms.
     let orderings: LuaUserdataType<[Ordering]>
 
     private init(in state: LuaState) throws {
@@ -50,12 +50,12 @@ final class RequestBinding {
         try defineAssociationUses(in: table)
     }
 
-    /// Defines a function that returns an expression.
+    /// Defines a native function that returns an expression.
     func define(_ name: String, in table: LuaTable, _ body: @escaping (RequestCall) throws -> Expression) throws {
         try defineValue(name, in: table) { call in .userdata(try call.binding.expressions.make(body(call))) }
     }
 
-    /// Defines a function that derives a request or association from its first argument.
+    /// Defines a native function that derives a request or association from its first argument.
     func derive(_ name: String, in table: LuaTable, _ body: @escaping (Request, RequestCall) throws -> Request) throws {
         try defineValue(name, in: table) { call in
             let derived = try call.derivable(1).map { try body($0, call) }

@@ -1,8 +1,8 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The arguments of a native call that builds expressions or requests. The caller is the library, not a script: wrong arguments are
-/// a bug in Perilune, but raise an error instead of crashing.
+/// The arguments of a native call that builds expressions or requests. The caller is the library, so invalid arguments are a bug in
+/// Perilune. They still raise an error instead of crashing.
 struct RequestCall {
     let arguments: LuaArguments
     let binding: RequestBinding
@@ -70,7 +70,7 @@ struct RequestCall {
         return association
     }
 
-    /// Returns the database of an argument.
+    /// Returns the database in an argument.
     func database(_ position: Int) throws -> DatabaseHandle {
         try DatabaseHandle(arguments, position, for: "the request")
     }
@@ -86,7 +86,7 @@ struct RequestCall {
         BindingError("argument", "expected \(expected), got \(value(position).shortDescription)")
     }
 
-    /// Returns the SQLite value of an argument.
+    /// Returns the SQLite value for an argument.
     func plainValue(_ position: Int) throws -> Value {
         switch value(position) {
         case .nil: return .null
@@ -102,12 +102,12 @@ struct RequestCall {
     }
 }
 
-/// A receiver of derivation methods: a request, or an association, which is derived through its request.
+/// A request, or an association that is derived by deriving its request.
 enum Derivable {
     case request(Request)
     case association(Association)
 
-    /// The request for the rows.
+    /// The request, or the request of the association.
     var request: Request {
         switch self {
         case .request(let request): request

@@ -2,9 +2,10 @@ internal import CPeriluneRows
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// Compiled requests as Lua tables with these fields: `sql`; `slots`, the source of each parameter (the number of a request value,
-/// 0 for the constant at the same position in `constants`, the name of a parameter as text, "keys" for the keys of prefetched
-/// rows); `root`, the meaning of the columns; `booleans`, the boolean columns; `key_columns`; `prefetches`.
+/// The native functions that compile requests. A compiled request is a Lua table with these fields: `sql`; `slots`, the source of
+/// each parameter (the number of a request value, 0 for the constant at the same position in `constants`, the name of a parameter
+/// as text, or "keys" for the keys of prefetched rows); `root`, the meaning of the columns; `booleans`, the boolean columns;
+/// `key_columns`; `prefetches`.
 extension RequestBinding {
     func defineCompiling(in table: LuaTable) throws {
         // (request, database, form, expression)
@@ -36,8 +37,8 @@ extension RequestBinding {
             let compiled = try call.derivable(1).request.compiledDelete(returning: call.returning(3), by: compiler)
             return .table(try PlanTable(call, compiler).make(compiled))
         }
-        // (table as a request, database, columns, request for the rows, policy, target or nil, columns to update, values,
-        // condition, returning, names)
+        // (request for the table, database, columns, request for the rows to insert, policy, conflict target or nil, columns to
+        // update, values, condition, returning, names)
         try defineValue("compile_insert", in: table) { call in
             let request = try call.derivable(1).request
             func position(_ name: String) throws -> Int {
@@ -72,7 +73,7 @@ extension RequestBinding {
             if case .request(let request) = try call.derivable(1) { try request.checkMeaning(by: call.compiler(2)) }
             return .nil
         }
-        // Used in table definitions.
+        // Returns SQL with inlined values, for table definitions.
         try defineValue("inline", in: table) { call in
             let compiler = RequestCompiler(schema: DatabaseSchema(generation: 0), plans: PlanCache(capacity: 1))
             return .string(LuaString(try compiler.inlineSQL(call.expression(1))))
@@ -91,7 +92,7 @@ extension RequestBinding {
 }
 
 extension RequestCall {
-    /// Returns a compiler for the current schema of the database in an argument.
+    /// Returns a request compiler for the current schema of the database in an argument.
     func compiler(_ position: Int) throws -> RequestCompiler {
         let handle = try database(position)
         return RequestCompiler(
@@ -108,7 +109,7 @@ extension RequestCall {
     }
 }
 
-/// A builder of the Lua tables for plans.
+/// A builder of Lua tables for compiled requests.
 private struct PlanTable {
     let call: RequestCall
     let state: LuaState
@@ -148,7 +149,7 @@ private struct PlanTable {
             let position = LuaValue.integer(Int64(index + 1))
             switch slot {
             case .parameter(let name):
-                // The values of a request are parameters with numeric names.
+                // A parameter with a numeric name is a value of the request.
                 try slots.set(position, Int64(name).map { .integer($0) } ?? .string(LuaString(name)))
             case .keys:
                 try slots.set(position, "keys")
@@ -161,7 +162,7 @@ private struct PlanTable {
         try table.set("constants", .table(constants))
     }
 
-    /// Appends the segments of a tree to a list, parents first.
+    /// Appends the segments of a tree to a list, each parent before its children.
     private func add(_ segment: Plan.Segment, to list: LuaTable, parent: Int, count: inout Int) throws {
         count += 1
         let own = count
@@ -200,7 +201,7 @@ private struct PlanTable {
             try table.set("key_forms", forms.map(\.rawValue).toLua(in: state))
         }
         let (call, compiler) = (call, compiler)
-        // The plan for keys that JSON cannot represent, given as a list of lists of values.
+        // (list of keys, each a list of values) returns the plan for keys that JSON cannot represent.
         try table.setFunction("plan_for_keys") { arguments in
             let keys = try arguments.get(1, as: [LuaTable].self).map { key in
                 try key.array().map(Self.keyValue)
@@ -225,7 +226,7 @@ private struct PlanTable {
         }
     }
 
-    /// Returns positions as a list that counts from 1.
+    /// Returns a Lua list of the positions, converted to count from 1.
     private func list(_ positions: [Int]) throws -> LuaValue {
         let table = try state.makeTable()
         for (index, position) in positions.enumerated() {

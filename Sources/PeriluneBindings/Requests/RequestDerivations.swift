@@ -1,7 +1,7 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The native functions for requests and their derivation.
+/// The native functions that create and derive requests.
 extension RequestBinding {
     func defineRequests(in table: LuaTable) throws {
         // (database, name of the table, field names or nil)
@@ -13,7 +13,7 @@ extension RequestBinding {
         try derive("filter", in: table) { request, call in try request.filter(call.expression(2)) }
         try derive("having", in: table) { request, call in try request.having(call.expression(2)) }
         try derive("none", in: table) { request, _ in try request.none() }
-        // (expression, whether it is descending, whether NULLs are first or nil)
+        // (expression, whether the order is descending, whether NULLs come first or nil)
         try defineValue("ordering", in: table) { call in
             let nullsFirst: Bool? = call.value(3).isNil ? nil : call.boolean(3)
             let ordering = Ordering(try call.expression(1), isDescending: call.boolean(2), nullsFirst: nullsFirst)
@@ -35,7 +35,7 @@ extension RequestBinding {
         try derive("limit", in: table) { request, call in
             try request.limit(call.value(2).isNil ? nil : call.integer(2), offset: call.integer(3))
         }
-        // (number and name of the association that leads to the rows, whether it leads from a table to itself)
+        // (number and name of the association that leads to the rows, whether the association refers to its own table)
         try derive("reached_by", in: table) { request, call in
             try call.identity(2).map { request.reached(by: $0, fromItself: call.boolean(4)) } ?? request
         }
@@ -55,7 +55,7 @@ extension RequestBinding {
 
     func defineSelections(in table: LuaTable) throws {
         try derive("select", in: table) { request, call in try request.select(Self.columns(call, 2, names: 3)) }
-        // (name of the row id as a record key)
+        // (name of the field for the row id)
         try derive("with_rowid", in: table) { request, call in try request.withRowID(named: call.string(2)) }
         try derive("annotate", in: table) { request, call in try request.annotated(with: Self.columns(call, 2, names: 3)) }
         try derive("group", in: table) { request, call in try request.group(call.expressions(2)) }
@@ -72,7 +72,7 @@ extension RequestBinding {
         try derive("nested", in: table) { request, _ in try request.nested() }
     }
 
-    /// Everything that refers to a common table is derived from the request that declares it, so that the table keeps its identity.
+    /// References to a common table are derived from the request that declares the table, which preserves the table's identity.
     private func defineCommonTables(in table: LuaTable) throws {
         func define(_ name: String, _ body: @escaping (RequestCall) throws -> CommonTable) throws {
             try defineValue(name, in: table) { call in
@@ -95,7 +95,7 @@ extension RequestBinding {
         }
     }
 
-    /// Returns expressions with their names or false from two arguments.
+    /// Returns selected columns from two arguments: a list of expressions, and a list of their names with false for none.
     static func columns(_ call: RequestCall, _ position: Int, names: Int) throws -> [SelectedColumn] {
         let names = try call.list(names)
         return try call.expressions(position).enumerated().map { index, expression in

@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// `perilune.date` and `perilune.date_components`: the Swift date codec for scripts.
+/// The bindings of `perilune.date` and `perilune.date_components`, which make the Swift date codec available to scripts.
 final class DateBinding {
     let dates: LuaUserdataType<DateTime>
     let components: LuaUserdataType<DateParts>
@@ -11,7 +11,7 @@ final class DateBinding {
     init(in state: LuaState) throws {
         dates = try state.makeInlineUserdataType("date", of: DateTime.self)
         components = try state.makeUserdataType("date components", of: DateParts.self)
-        // Messages name the methods after it: `date_components:format`.
+        // The receiver's name in error messages: `date_components:format`.
         try components.metatable.rawSet("__receiver", "date_components")
         try defineDateProperties()
         try defineDateMethods()
@@ -20,11 +20,11 @@ final class DateBinding {
         for (names, advice) in Self.otherMembers {
             for name in names.split(separator: " ") { dates.advice[String(name)] = advice }
         }
-        // The row path decodes dates in common formats without Swift.
+        // The row path uses the metatable to decode dates in common formats without calling Swift.
         try state.withUnsafeStack([.table(dates.metatable)]) { L, _ in pdb_set_date_metatable(L) }
     }
 
-    /// Members of dates in other libraries, with their replacements.
+    /// Members that dates have in other libraries, with the replacements that error messages suggest.
     private static let otherMembers: [(String, String)] = [
         (
             "plus add_days add_months add_years add_hours add_seconds advance shift in since offset dateadd",
@@ -74,8 +74,8 @@ final class DateBinding {
 
     // MARK: - Reading
 
-    /// Reads a date from any value that a database may contain: text in SQLite's formats, a Julian day or Unix seconds; or from a
-    /// date.
+    /// Reads a date from a date value, or from any value that a database may contain: text in SQLite's formats, a Julian day or
+    /// Unix seconds.
     func readStoredDate(_ value: LuaValue) throws -> DateTime {
         switch value {
         case .integer(let number): try DateTime(number: number)
@@ -84,7 +84,7 @@ final class DateBinding {
         }
     }
 
-    /// Reads a date from a value of a script: text in SQLite's formats, Unix seconds, or a date.
+    /// Reads a date from a script value: text in SQLite's formats, Unix seconds, or a date.
     func readDate(_ value: LuaValue) throws -> DateTime {
         switch value {
         case .string(let text): return try DateTime(parsing: text.bytes)
@@ -107,7 +107,7 @@ final class DateBinding {
         }
     }
 
-    /// Returns the result of a conversion for the Lua library: the value, or nil and an error message.
+    /// Returns the results of a conversion for the Lua library: the value, or nil and an error message.
     static func attempt(_ body: () throws -> LuaValue) -> [LuaValue] {
         do {
             return [try body()]
@@ -173,7 +173,7 @@ final class DateBinding {
         return table
     }
 
-    /// Makes a table callable. The Lua part of the library completes its metatable.
+    /// Makes a table callable. The Lua part of the library adds the other fields of its metatable.
     private func setCall(
         of table: LuaTable, named name: String, in state: LuaState, _ body: @escaping (LuaValue) throws -> LuaValue
     ) throws {
@@ -221,7 +221,7 @@ final class DateBinding {
     private func partNumber(_ value: LuaValue, _ name: String) throws -> Int {
         do {
             let number = try Int.fromLua(value)
-            // Far outside of every valid range, but small enough not to overflow.
+            // The bound is far outside every valid range, but small enough to avoid overflows.
             guard (-1_000_000_000_000...1_000_000_000_000).contains(number) else {
                 throw BindingError("argument", "\(name) is out of range: \(number)")
             }
@@ -250,7 +250,7 @@ extension DateBinding {
         for (name, path) in integers {
             try dates.property(name) { .integer(Int64($0[keyPath: path])) }
         }
-        // A whole number of seconds is an integer, as `os.time` returns it.
+        // Whole seconds are returned as an integer, like the result of `os.time`.
         try dates.property("unix") { date in
             date.microsecond == 0 ? .integer(date.wholeUnixSeconds) : .number(date.unixSeconds)
         }
@@ -300,7 +300,7 @@ extension DateBinding {
         }
     }
 
-    /// Reads the name of a time zone; nil without one.
+    /// Reads an optional argument with the name of a time zone.
     private func readZone(_ arguments: LuaMethodArguments, _ position: Int) throws -> ((Int64) -> Int)? {
         arguments[position].isNil ? nil : try TimeZones.offset(of: arguments.get(position))
     }
@@ -373,7 +373,7 @@ extension DateBinding {
         }
     }
 
-    /// Returns the bytes of an operand of `..`.
+    /// Returns the text of an operand of `..` as bytes.
     private func operand(_ value: LuaValue) throws -> [UInt8] {
         switch value {
         case .string(let text): return text.bytes
@@ -419,7 +419,7 @@ extension DateBinding {
 }
 
 extension Int {
-    /// Returns the product; numbers from scripts must not overflow.
+    /// Returns the product. Throws if it overflows, because the numbers come from scripts.
     fileprivate func multiplied(by factor: Int) throws -> Int {
         let (product, overflow) = multipliedReportingOverflow(by: factor)
         guard !overflow else { throw BindingError("argument", "\(self) is out of range") }

@@ -1,7 +1,7 @@
 public import PeriluneLua
 public import PeriluneRecords
 
-/// Date errors as scripts see them.
+/// The representation of date errors in scripts.
 extension DateError: LuaErrorDescribing {
     public var luaKind: String { "date" }
     public var luaMessage: String { message }

@@ -1,8 +1,8 @@
 public import Foundation
 public import PeriluneLua
 
-/// Swift decimals are Lua numbers if their value is the same, otherwise text: `0.1` is a float, and a number with 30 digits is
-/// text, as in a database. Both forms can be decoded.
+/// The conversion of Swift decimals. A decimal becomes a Lua number if no digits are lost, and otherwise text: `0.1` becomes a
+/// float, and a number with 30 digits becomes text. Both forms can be decoded.
 extension Decimal: LuaCoded {
     public static var luaTypeName: String { "a decimal number" }
 
@@ -10,7 +10,7 @@ extension Decimal: LuaCoded {
         switch value {
         case .integer(let number): return Decimal(number)
         case .number(let number):
-            // The shortest text of this float is the decimal number that was written.
+            // The shortest text of a float is the decimal number from which the float was made.
             if let decimal = exact("\(number)") { return decimal }
         case .string(let text):
             if let decimal = text.string.flatMap(exact) { return decimal }
@@ -19,7 +19,7 @@ extension Decimal: LuaCoded {
         throw LuaError(.conversion, "expected \(luaTypeName) of at most 38 digits, got \(value.shortDescription)")
     }
 
-    /// Returns the number of a text; `nil` if it is not a number or has too many digits.
+    /// Returns the decimal for a text, or `nil` if the text is not a number or has too many digits.
     private static func exact(_ text: String) -> Decimal? {
         guard let match = text.wholeMatch(of: /[+-]?([0-9]+)(?:\.([0-9]+))?(?:[eE][+-]?[0-9]{1,3})?/) else { return nil }
         let digits = (match.1 + (match.2 ?? "")).drop { $0 == "0" }

@@ -1,7 +1,7 @@
 internal import CPeriluneRows
 package import PeriluneLua
 
-/// The Swift interface to `perilune.null` and blobs.
+/// Access to `perilune.null` and `perilune.blob` values from Swift.
 extension LuaValue {
     /// Whether this is `perilune.null`.
     package var isNull: Bool { onStack { L, index in pdb_is_null(L, index) } ?? false }
@@ -16,20 +16,20 @@ extension LuaValue {
     }
 
     private func onStack<Result>(_ look: (OpaquePointer, Int32) -> Result?) -> Result? {
-        // States without databases have neither.
+        // States without databases have neither null nor blobs.
         guard case .userdata(let userdata) = self, let state = userdata.state, state.libraryValues != nil else { return nil }
         return try? state.withUnsafeStack([self], look)
     }
 }
 
 extension LuaState {
-    /// Returns `perilune.null`; `nil` in states without databases.
+    /// Returns `perilune.null`, or Lua's `nil` in states without databases.
     package func makeNull() throws(LuaError) -> LuaValue {
         guard libraryValues != nil else { return .nil }
         return try makeValue(c: pdb_push_null)
     }
 
-    /// Returns the bytes as a `perilune.blob` value, in a state with databases.
+    /// Returns a `perilune.blob` value with the bytes. The state must have databases.
     package func makeBlob(_ bytes: [UInt8]) throws(LuaError) -> LuaValue {
         try makeValue { L in
             bytes.withUnsafeBytes { bytes in

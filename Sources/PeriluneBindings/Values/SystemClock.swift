@@ -7,7 +7,7 @@ package import PeriluneRecords
 
 /// The system clock.
 package enum SystemClock {
-    /// Returns the current time in microsecond resolution.
+    /// Returns the current time with microsecond resolution.
     package static func now() throws -> DateTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

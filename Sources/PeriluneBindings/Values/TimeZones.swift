@@ -2,11 +2,11 @@ internal import Foundation
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The time zones that scripts can name: names of the IANA database, `UTC`, and `local`, the zone of the machine.
+/// The time zones that scripts can name: zones of the IANA database, `UTC`, and `local`, the machine's time zone.
 enum TimeZones {
     private static let known = Set(TimeZone.knownTimeZoneIdentifiers)
 
-    /// Returns a function from Unix seconds to the offset of a zone from UTC in seconds.
+    /// Returns a function that converts Unix seconds to the zone's offset from UTC in seconds.
     ///
     /// - Throws: ``BindingError`` that suggests the nearest name.
     static func offset(of name: String) throws -> (Int64) -> Int {
@@ -17,7 +17,7 @@ enum TimeZones {
         return { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))) }
     }
 
-    /// Follows the C library, as `os.date` does.
+    /// Returns the machine's offset at a time. Uses the C library, like `os.date`.
     private static func localOffset(at moment: Int64) -> Int {
         var seconds = time_t(moment)
         var local = tm()
@@ -26,9 +26,9 @@ enum TimeZones {
 }
 
 extension DateTime {
-    /// Returns the instant whose parts in UTC are the parts of this instant in a zone.
+    /// Returns the instant whose date and time in UTC equal the date and time of this instant in a zone.
     ///
-    /// - Parameter offset: The offset of the zone at Unix seconds.
+    /// - Parameter offset: Returns the zone's offset at a time in Unix seconds.
     /// - Throws: ``DateError`` with code `outOfRange`.
     func shifted(by offset: (Int64) -> Int) throws -> DateTime {
         try adding(seconds: offset(wholeUnixSeconds))
@@ -36,14 +36,15 @@ extension DateTime {
 
     /// Returns the first instant of a unit in a zone.
     ///
-    /// If the clocks skip the beginning of the unit, this is the instant at which they do.
+    /// If a clock change skips the beginning of the unit, returns the instant of the change.
     func start(of unit: Unit, in offset: (Int64) -> Int) throws -> DateTime {
         let start = try shifted(by: offset).start(of: unit).wholeUnixSeconds
         let day: Int64 = 86_400
         let offsets = [offset(start - day), offset(start + day), offset(wholeUnixSeconds)].map(Int64.init)
         let instants = offsets.filter { Int64(offset(start - $0)) == $0 }.map { start - $0 }.filter { $0 <= wholeUnixSeconds }
         if let first = instants.min() { return try DateTime(unixSeconds: first) }
-        // The clocks skip it: search the instant between the latest and the earliest offset.
+        // A clock change skips the beginning. Search for the instant of the change between the candidates for the largest and the
+        // smallest offset.
         var (before, after) = (start - (offsets.max() ?? 0) - 1, start - (offsets.min() ?? 0))
         let former = offset(before)
         while after - before > 1 {

@@ -1,7 +1,7 @@
 public import Foundation
 public import PeriluneLua
 
-/// Swift URLs are text in Lua.
+/// The conversion of Swift URLs, which are text in Lua.
 extension URL: LuaCoded {
     public static var luaTypeName: String { "a URL" }
 

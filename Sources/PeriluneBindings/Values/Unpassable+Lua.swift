@@ -1,7 +1,7 @@
 public import Foundation
 public import PeriluneLua
 
-// Types whose decoding does not validate input and could crash the process: scripts cannot pass them.
+// Types that scripts cannot pass to Swift, because their decoding does not validate the input and could crash the process.
 
 extension IndexSet: LuaCoded {
     public static var luaTypeName: String { "an IndexSet" }
