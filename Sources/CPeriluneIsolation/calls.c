@@ -1,6 +1,6 @@
 /*
-** seccomp: the system calls that a worker may make. Calls that libraries need to compute, wait and use files are allowed. Calls that only
-** an attacker makes kill the process. All others fail with EPERM, which libraries handle.
+** The seccomp filter for the system calls of a worker process. It allows the calls that libraries need to compute, to wait and to
+** use files. Calls that only an attacker would make kill the process. All other calls fail with EPERM, which libraries handle.
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -29,7 +29,7 @@ enum { ARCHITECTURE = AUDIT_ARCH_AARCH64 };
 enum { ARCHITECTURE = 0 };
 #endif
 
-/* Missing in older headers. */
+/* Older headers do not define this number. */
 #ifndef __NR_futex_waitv
 #define __NR_futex_waitv 449
 #endif
@@ -37,7 +37,7 @@ enum { ARCHITECTURE = 0 };
 #define PR_SET_VMA 0x53564d41
 #endif
 
-/* Allowed with any arguments. */
+/* System calls that are allowed with any arguments. */
 static const int allowed[] = {
     /* memory */
     __NR_brk, __NR_munmap, __NR_mremap, __NR_madvise, __NR_msync, __NR_mincore, __NR_membarrier,
@@ -45,14 +45,14 @@ static const int allowed[] = {
     __NR_read, __NR_write, __NR_readv, __NR_writev, __NR_pread64, __NR_pwrite64, __NR_preadv, __NR_pwritev, __NR_lseek, __NR_close,
     __NR_fstat, __NR_fsync, __NR_fdatasync, __NR_ftruncate, __NR_fallocate, __NR_flock, __NR_fstatfs, __NR_fchmod, __NR_fchown,
     __NR_dup, __NR_dup3, __NR_getdents64, __NR_sync_file_range, __NR_fadvise64,
-    /* files by name, which Landlock restricts */
+    /* files by name; Landlock restricts these calls */
     __NR_openat, __NR_newfstatat, __NR_statx, __NR_faccessat, __NR_faccessat2, __NR_unlinkat, __NR_mkdirat, __NR_renameat2,
     __NR_readlinkat, __NR_getcwd, __NR_statfs, __NR_truncate, __NR_utimensat,
     /* waiting */
     __NR_futex, __NR_futex_waitv, __NR_nanosleep, __NR_clock_nanosleep, __NR_ppoll, __NR_pselect6, __NR_epoll_create1, __NR_epoll_ctl,
     __NR_epoll_pwait, __NR_eventfd2, __NR_timerfd_create, __NR_timerfd_settime, __NR_timerfd_gettime, __NR_sched_yield, __NR_pipe2,
     __NR_restart_syscall,
-    /* the connection, a socket that is already open */
+    /* the connection, which is an open socket */
     __NR_sendto, __NR_recvfrom, __NR_shutdown,
     /* signals within the process */
     __NR_rt_sigaction, __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_rt_sigtimedwait, __NR_rt_sigsuspend,
@@ -71,7 +71,7 @@ static const int allowed[] = {
 #endif
 };
 
-/* Calls that only an attacker makes. */
+/* System calls that only an attacker would make. */
 static const int fatal[] = {
     __NR_execve, __NR_execveat, __NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev, __NR_bpf, __NR_userfaultfd,
     __NR_perf_event_open, __NR_io_uring_setup, __NR_io_uring_enter, __NR_io_uring_register, __NR_mount, __NR_umount2, __NR_pivot_root,
@@ -97,7 +97,7 @@ static void load(program *p, size_t offset) { add(p, BPF_LD | BPF_W | BPF_ABS, (
 static void answer(program *p, uint32_t verdict) { add(p, BPF_RET | BPF_K, verdict, 0, 0); }
 static void load_number(program *p) { load(p, offsetof(struct seccomp_data, nr)); }
 
-/* Loads the lower half of an argument, which comes first on both architectures. */
+/* Loads the lower 32 bits of an argument, which come first in memory on both architectures. */
 static void load_argument(program *p, int index) { load(p, offsetof(struct seccomp_data, args) + 8 * (size_t)index); }
 
 static void answer_if(program *p, uint32_t value, uint32_t verdict) {
@@ -107,7 +107,7 @@ static void answer_if(program *p, uint32_t value, uint32_t verdict) {
 
 static const uint32_t refusal = SECCOMP_RET_ERRNO | EPERM;
 
-/* Allows a call if its argument is one of the values. */
+/* Allows a call if the given argument has one of the values. */
 static void allow_values(program *p, int number, int argument, const uint32_t *values, int count) {
     add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, (uint8_t)(2 + 2 * count));
     load_argument(p, argument);
@@ -115,7 +115,7 @@ static void allow_values(program *p, int number, int argument, const uint32_t *v
     answer(p, refusal);
 }
 
-/* Allows a call if its argument has no bit of `none` and every bit of `all`. */
+/* Allows a call if the given argument has no bit of `none` and all bits of `all`. */
 static void allow_bits(program *p, int number, int argument, uint32_t none, uint32_t all) {
     add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 6);
     load_argument(p, argument);
@@ -144,7 +144,7 @@ static void build(program *p) {
 #endif
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) answer_if(p, (uint32_t)allowed[i], SECCOMP_RET_ALLOW);
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) answer_if(p, (uint32_t)fatal[i], SECCOMP_RET_KILL_PROCESS);
-    /* The flags of clone3 are in memory, which a filter cannot read; with ENOSYS the C library falls back to clone. */
+    /* A filter cannot read the flags of clone3, which are in memory. After ENOSYS, the C library uses clone instead. */
     answer_if(p, __NR_clone3, SECCOMP_RET_ERRNO | ENOSYS);
     answer_if(p, __NR_openat2, SECCOMP_RET_ERRNO | ENOSYS);
     allow_bits(p, __NR_clone, 0, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS, CLONE_THREAD | CLONE_VM);
@@ -170,7 +170,7 @@ int piso_restrict_calls(void) {
     build(&p);
     if (p.length > LONGEST) return E2BIG;
     struct sock_fprog filter = {.len = p.length, .filter = p.code};
-    /* TSYNC applies the filter to all threads, or returns the id of a thread that cannot take it. */
+    /* With TSYNC, seccomp applies the filter to all threads, or returns the id of a thread that cannot use it. */
     long status = syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
     return status == 0 ? 0 : status > 0 ? ESRCH : errno;
 }

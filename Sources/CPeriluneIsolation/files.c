@@ -1,4 +1,5 @@
-/* Landlock: the files that a process may reach. The C library has no functions for it, and Debian's header only the first versions. */
+/* Landlock rules for the files that a process may access. The C library has no functions for Landlock, and Debian's header
+** defines only its first versions. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -10,7 +11,7 @@
 
 #include "perilune_isolation.h"
 
-/* From linux/landlock.h. */
+/* Constants from linux/landlock.h. */
 enum {
     CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446, /* the same on all architectures */
     CREATE_RULESET_VERSION = 1,
@@ -40,7 +41,7 @@ int piso_landlock_version(void) {
     return version > 0 ? (int)version : 0;
 }
 
-/* Returns all file rights that a version of Landlock knows. */
+/* Returns all file access rights that a version of Landlock supports. */
 static uint64_t known_rights(int version) {
     uint64_t rights = (1 << 13) - 1;
     if (version >= 2) rights |= REFER;

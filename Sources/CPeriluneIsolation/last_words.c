@@ -1,6 +1,6 @@
 /*
-** The last words of a dying process. The process may be corrupted when the handlers run, so they read as little as possible, and a second
-** signal ends the process at once.
+** Signal handlers that report why a process crashes. The memory of the process may be corrupted when a handler runs, so it reads as
+** little as possible, and a second signal ends the process immediately.
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -29,7 +29,7 @@ static void end_by(int number) {
     sigemptyset(&own);
     sigaddset(&own, number);
     signal(number, SIG_DFL);
-    /* The caller of the handler may have blocked the signal, as the thread sanitizer does. */
+    /* Unblock the signal. The thread sanitizer, for example, blocks signals before it calls a handler. */
     pthread_sigmask(SIG_UNBLOCK, &own, NULL);
     raise(number);
     _exit(128 + number);

@@ -1,4 +1,4 @@
-/* Dropping privileges and limiting resources. */
+/* Drops privileges and limits resources. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -13,7 +13,7 @@
 
 #include "perilune_isolation.h"
 
-/* Capabilities of root that a database of another user can need. */
+/* The capabilities that root needs to use another user's database. */
 static const uint32_t kept_capabilities = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH | 1u << CAP_FOWNER;
 
 int piso_renounce_privileges(void) {
@@ -60,7 +60,7 @@ static int lower(int resource, rlim_t value) {
     return setrlimit(resource, &limit) == 0 ? 0 : errno;
 }
 
-/* Returns the private writable memory of the process, which RLIMIT_DATA limits. */
+/* Returns the size of the process's private writable memory, to which RLIMIT_DATA applies. */
 static uint64_t data_in_bytes(void) {
     FILE *file = fopen("/proc/self/status", "re");
     if (!file) return 0;

@@ -1,4 +1,4 @@
-/* Sockets and processes. */
+/* Functions for sockets and processes. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -68,10 +68,10 @@ void piso_print(const void *bytes, size_t size) {
 
 int piso_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
 
-/* Inherited descriptors are first moved to numbers from here on, above all target numbers. */
+/* The lowest number to which inherited descriptors are first moved. It is above all target numbers. */
 enum { FIRST_FREE = 16 };
 
-/* Makes `descriptor` of this process descriptor `place` of the new one. */
+/* Adds an action that duplicates `descriptor` of this process to descriptor `place` of the new process. */
 static int add(posix_spawn_file_actions_t *actions, int descriptor, int place) {
     return descriptor < 0 ? 0 : posix_spawn_file_actions_adddup2(actions, descriptor, place);
 }
@@ -88,7 +88,7 @@ static int start(const piso_program *program, const int *descriptors, pid_t *id)
         if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&actions, PISO_DESCRIPTOR_COUNT);
         sigemptyset(&none);
         posix_spawnattr_setsigmask(&attributes, &none);
-        /* Ignored signals stay ignored in the new process, except crash signals. */
+        /* Reset crash signals to their defaults. The new process inherits all other ignored signals. */
         sigemptyset(&all);
         for (int number = SIGILL; number <= SIGSEGV; number++)
             if (number != SIGKILL) sigaddset(&all, number);
@@ -108,7 +108,7 @@ int piso_start(const piso_program *program, pid_t *id) {
     int given[] = {program->input, program->output, program->errors, program->connection, program->last_words, program->answers};
     int high[PISO_DESCRIPTOR_COUNT];
     int status = 0;
-    /* Moves all descriptors out of the way of the target numbers. */
+    /* Move all descriptors above the target numbers, so that no descriptor is overwritten before it is duplicated. */
     for (int place = 0; place < PISO_DESCRIPTOR_COUNT; place++) {
         high[place] = given[place] < 0 ? -1 : fcntl(given[place], F_DUPFD_CLOEXEC, FIRST_FREE);
         if (given[place] >= 0 && high[place] < 0) status = errno;
@@ -129,7 +129,7 @@ int piso_wait(pid_t id) {
 
 static pid_t receiver;
 
-/* A terminal sends its signals to all processes of the group, so those are not forwarded. */
+/* Does not forward signals from a terminal, which sends them to all processes of the group. */
 static void forward(int number, siginfo_t *information, void *context) {
     (void)context;
     int former = errno;
@@ -158,7 +158,7 @@ void piso_share_heap(void) {
 
 void piso_return_freed_blocks(void) {
 #ifdef __GLIBC__
-    /* Unless both are set, malloc raises them when large blocks are freed. */
+    /* Set both thresholds. Otherwise malloc raises them when large blocks are freed. */
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
     mallopt(M_TRIM_THRESHOLD, 16 << 20);
 #endif

@@ -1,10 +1,10 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// Databases in clusters of dqlite nodes.
+/// Support for databases in clusters of dqlite nodes.
 ///
-/// A program that depends on the product PeriluneCluster makes them available when it starts. A program without the product contains
-/// neither sockets nor the protocol, and opening such a database fails.
+/// A program that depends on the product PeriluneCluster enables this support when it starts. A program without the product
+/// contains no code for sockets or the wire protocol, and cannot open such databases.
 ///
 /// ```swift
 /// import PeriluneCluster
@@ -12,11 +12,11 @@ internal import PeriluneRecords
 /// Clusters.enable()
 /// ```
 public enum Clusters {
-    /// Makes databases in clusters available to all hosts and scripts of this process. May be called several times.
+    /// Makes cluster databases available to all hosts and scripts in this process. Repeated calls have no effect.
     public static func enable() { DatabasePlaces.register(DqliteConnector()) }
 }
 
-/// The opener of databases in clusters.
+/// The connector that opens cluster databases through dqlite.
 private struct DqliteConnector: ClusterConnector {
     func open(
         _ address: ClusterAddress, timeout: Duration, configuration: Configuration, isCancelled: @escaping () -> Bool

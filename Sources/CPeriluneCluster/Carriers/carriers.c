@@ -1,10 +1,10 @@
-/* The virtual tables of carriers. */
+/* The SQLite virtual tables on which carriers run. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <perilune_carriers.h>
 
-/* The parts that a module, its table and its cursors share. */
+/* The data that a module, its table and its cursors share. */
 typedef struct {
     const pcl_carrier_calls *calls;
     void *statement; /* retained */
@@ -28,7 +28,7 @@ typedef struct {
     pcl_value values[];
 } cursor;
 
-/* The number of constraints that SQLite may skip. It checks the others again. */
+/* The number of constraints that SQLite can be asked not to check again. It checks all further constraints. */
 enum { most_omitted = 16 };
 
 static carrier copy_carrier(const carrier *source) {
@@ -58,7 +58,7 @@ static int disconnect(sqlite3_vtab *base) {
     return SQLITE_OK;
 }
 
-/* Every parameter has exactly one constraint. */
+/* Plans a query. The carrier's SQL has exactly one constraint for each parameter. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     const carrier *carrier = &((table *)base)->carrier;
     int found = 0;
@@ -174,7 +174,7 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
     switch (value->type) {
         case PCL_INTEGER: sqlite3_result_int64(context, value->integer); break;
         case PCL_FLOAT: sqlite3_result_double(context, value->number); break;
-        /* Without a length SQLite finds the NUL itself. With a length it would copy the text to append one. */
+        /* Without a length, SQLite searches for the NUL. With a length, it would copy the text in order to append a NUL. */
         case PCL_TEXT: sqlite3_result_text(context, (const char *)value->bytes, -1, SQLITE_STATIC); break;
         case PCL_BLOB: sqlite3_result_blob64(context, value->bytes, value->length, SQLITE_STATIC); break;
         default: sqlite3_result_null(context);
@@ -187,7 +187,8 @@ static int give_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
     return SQLITE_OK;
 }
 
-/* Handles INSERT: two NULLs, then the columns. The first column exists only because a table needs one. */
+/* Handles INSERT. The values are two NULLs followed by the columns. The first column exists only because a table needs at least
+** one. */
 static int update(sqlite3_vtab *base, int count, sqlite3_value **values, sqlite3_int64 *rowid) {
     table *at = (table *)base;
     if (count != 3 + at->carrier.parameter_count) return SQLITE_MISUSE;

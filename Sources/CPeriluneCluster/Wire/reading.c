@@ -1,4 +1,4 @@
-/* Messages from dqlite nodes. */
+/* Reads messages from dqlite nodes. */
 #include <string.h>
 
 #include <perilune_wire.h>
@@ -18,7 +18,7 @@ bool pcl_read_header(const uint8_t bytes[PCL_HEADER_SIZE], size_t most, size_t *
 
 static size_t left(const pcl_reader *reader) { return reader->length - reader->offset; }
 
-/* Returns bytes and skips their padding to full words; NULL if there are fewer. */
+/* Returns the next bytes and skips their padding to a full word. Returns NULL if fewer bytes are left. */
 static const uint8_t *take(pcl_reader *reader, uint64_t length) {
     if (length > left(reader)) return NULL;
     size_t room = ((size_t)length + 7) & ~(size_t)7;
@@ -67,7 +67,7 @@ static const uint64_t end_of_page = 0xeeeeeeeeeeeeeeeeULL, end_of_rows = 0xfffff
 
 bool pcl_begin_page(pcl_reader *page, uint64_t *column_count) {
     if (!pcl_read_u64(page, column_count)) return false;
-    /* Each name takes at least one word. */
+    /* Each column name takes at least one word. */
     if (*column_count > left(page) / 8) return false;
     for (uint64_t i = 0; i < *column_count; i++) {
         const char *name;

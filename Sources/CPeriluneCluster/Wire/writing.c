@@ -1,4 +1,4 @@
-/* Messages to dqlite nodes. */
+/* Writes messages to dqlite nodes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ void pcl_free_buffer(pcl_buffer *buffer) {
     *buffer = (pcl_buffer){0};
 }
 
-/* Returns zeroed space for a number of bytes, or NULL if memory is exhausted or the message would be too long. */
+/* Appends zeroed space to the message. Returns NULL if memory is exhausted or the message would be too long. */
 static uint8_t *add(pcl_buffer *buffer, size_t length) {
     if (buffer->has_failed) return NULL;
     if (length > PCL_MOST_BYTES || buffer->length - buffer->message > PCL_MOST_BYTES - length) {

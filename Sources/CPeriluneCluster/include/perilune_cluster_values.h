@@ -1,5 +1,5 @@
 /*
-** Remote rows, independent of the protocol.
+** Values and rows from a remote database, independent of the wire protocol.
 */
 #ifndef PERILUNE_CLUSTER_VALUES_H
 #define PERILUNE_CLUSTER_VALUES_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Received bytes and the reading position. The bytes are not owned. */
+/* A reader of received bytes. It does not own the bytes. */
 typedef struct {
     const uint8_t *bytes;
     size_t length, offset;
@@ -23,7 +23,7 @@ enum {
     PCL_NULL = 5,
 };
 
-/* A value of a row. Pointers refer to the bytes of the page. */
+/* A value in a row. Its pointers refer to the bytes of the page. */
 typedef struct {
     uint8_t type;
     int64_t integer;      /* PCL_INTEGER */
@@ -39,7 +39,7 @@ typedef enum {
     PCL_MALFORMED,
 } pcl_step;
 
-/* Reads the next row of a page or its end. `values` must have room for all columns. */
+/* Reads the next row or the end of a page. `values` must have room for all columns. */
 typedef pcl_step pcl_read_row(pcl_reader *page, int column_count, pcl_value *values);
 
 #endif

@@ -1,5 +1,5 @@
 /*
-** The parts of process isolation that Swift cannot express: variadic system calls, their structures, and signal handlers.
+** The parts of process isolation that cannot be written in Swift: variadic system calls, their structures, and signal handlers.
 */
 #ifndef PERILUNE_ISOLATION_H
 #define PERILUNE_ISOLATION_H
@@ -11,22 +11,22 @@
 
 /* MARK: - Sockets */
 
-/* Sends all bytes, without SIGPIPE if the other end is closed. Returns whether it succeeded. */
+/* Sends all bytes. Returns whether it succeeded. Does not raise SIGPIPE if the other end is closed. */
 bool piso_send(int descriptor, const void *bytes, size_t size);
 
-/* Sends as many bytes as fit without blocking. Returns their number, or -1 if the connection fails. */
+/* Sends as many bytes as possible without blocking. Returns their number, or -1 if the connection fails. */
 ssize_t piso_try_send(int descriptor, const void *bytes, size_t size);
 
-/* Waits for bytes. Returns their number, or 0 if the connection is closed or fails. `comes_soon` is whether the last wait was shorter than
-** waking a thread takes; the next wait then polls first, yielding the processor between polls. */
+/* Waits for bytes. Returns their number, or 0 if the connection is closed or fails. Sets `comes_soon` if the wait was shorter
+** than the time it takes to wake a thread. The next wait then first polls the socket and yields the processor between polls. */
 size_t piso_receive(int descriptor, void *bytes, size_t size, bool *comes_soon);
 
-/* Writes to standard output through stdio, after everything that the program has printed there. */
+/* Writes to standard output through stdio, which preserves the order with the program's other output. */
 void piso_print(const void *bytes, size_t size);
 
 /* MARK: - Processes */
 
-/* The program, arguments, environment and descriptors of a new process. */
+/* The path, arguments, environment and file descriptors of a new process. */
 typedef struct {
     const char *path;
     char *const *arguments;   /* ends with NULL */
@@ -40,7 +40,7 @@ typedef struct {
 /* Makes a non-blocking pipe that is closed on exec. Returns 0, or -1 and errno. */
 int piso_pipe(int ends[2]);
 
-/* Starts a process that inherits only the descriptors of `program`. Returns 0, or an errno. */
+/* Starts a process that inherits only the file descriptors in `program`. Returns 0 or an errno. */
 int piso_start(const piso_program *program, pid_t *id);
 
 /* Waits for the end of a process. Returns the signal that ended it, or 256 plus its exit status. */
@@ -48,30 +48,30 @@ int piso_wait(pid_t id);
 
 enum { PISO_CONNECTION = 3, PISO_LAST_WORDS = 4, PISO_ANSWERS = 5, PISO_DESCRIPTOR_COUNT = 6 };
 
-/* Forwards SIGINT, SIGTERM and SIGHUP to a process for the rest of this process's life, unless they come from the terminal, which sends
-** them to both. One process at most. */
+/* Forwards SIGINT, SIGTERM and SIGHUP to a process until this process ends. Signals from the terminal are not forwarded, because
+** the terminal sends them to both processes. Supports one process only. */
 void piso_forward_signals(pid_t id);
 
-/* Makes malloc return large blocks to the system as soon as they are freed. Otherwise it keeps up to 64 MB, which a script's memory limit
-** does not count. */
+/* Makes malloc return large blocks to the system when they are freed. Otherwise malloc keeps up to 64 MB, which a script's
+** memory limit does not include. */
 void piso_return_freed_blocks(void);
 
-/* Makes all threads allocate from one heap: each heap reserves 128 MB of addresses. Does nothing without glibc. */
+/* Makes all threads allocate from a single heap, because each heap reserves 128 MB of address space. Does nothing without glibc. */
 void piso_share_heap(void);
 
 /* MARK: - Last words */
 
-/* The message of a dying process: its signal and, if known, the position of its script. */
+/* The message that a crashing process sends: the signal and, if known, the position of the script. */
 typedef struct {
     int32_t signal;
     char place[500]; /* "file:line" with a NUL; empty if unknown */
 } piso_last_words;
 
-/* Writes a position of at most `size` bytes including the NUL. Must be safe in a signal handler. */
+/* A function that writes a position of at most `size` bytes, including the NUL. It must be safe to call in a signal handler. */
 typedef void (*piso_describe)(void *subject, char *place, size_t size);
 
-/* Installs handlers that write the last words to a descriptor when a crash signal or piso_ask_signal() ends the process. Call it once, on
-** the thread that runs scripts. Returns 0, or an errno. */
+/* Installs signal handlers that write the last words to a file descriptor when a crash signal or piso_ask_signal() ends the
+** process. Call this once, on the thread that runs scripts. Returns 0 or an errno. */
 int piso_prepare_last_words(int descriptor, piso_describe describe, void *subject);
 
 /* The signal that asks a process for the position of its script and ends it. */
@@ -79,26 +79,28 @@ int piso_ask_signal(void);
 
 /* MARK: - Layers */
 
-/* Prevents this process and its children from gaining privileges, and drops root's capabilities beyond files; prevents other processes
-** from reading its memory. Each returns 0, or an errno. */
+/* piso_renounce_privileges prevents this process and its children from gaining privileges, and drops all of root's capabilities
+** except the ones for files. piso_forbid_dumps prevents other processes from reading the memory of this process. Each returns 0
+** or an errno. */
 int piso_renounce_privileges(void);
 int piso_forbid_dumps(void);
 
-/* Starts the symbolizer of a sanitizer while programs can still be started. Does nothing without a sanitizer. */
+/* Starts a sanitizer's symbolizer, which must happen before the process loses the right to start programs. Does nothing without
+** a sanitizer. */
 void piso_prepare_sanitizer(void);
 
-/* Access rights below a path. */
+/* The access rights of a rule, for everything below a path. */
 enum { PISO_READ = 1, PISO_WRITE = 2, PISO_READ_FILES = 4 /* files by their names, without listing folders */ };
 typedef struct {
     const char *path; /* rules for missing paths are ignored */
     int rights;
 } piso_path_rule;
 
-/* Returns the version of Landlock, or 0 if the kernel has none. */
+/* Returns the version of Landlock, or 0 if the kernel does not support it. */
 int piso_landlock_version(void);
 
-/* Restricts the calling thread and the threads that it starts to files below the paths, without networks and without signals to other
-** processes. Returns 0, or an errno. */
+/* Restricts the calling thread, and the threads that it starts later, to files below the paths. Also prevents network access and
+** signals to other processes. Returns 0 or an errno. */
 int piso_restrict_files(const piso_path_rule *rules, size_t count);
 
 /* Returns whether the kernel can filter system calls. */
@@ -107,13 +109,13 @@ bool piso_can_filter_calls(void);
 /* Restricts all threads to the system calls that a worker needs. Returns 0, or an errno. */
 int piso_restrict_calls(void);
 
-/* Returns the number of threads of the process, or 0 if it is unknown. */
+/* Returns the number of threads in the process, or 0 if it is unknown. */
 int piso_thread_count(void);
 
 /* Limits the memory of the process to its current use plus `more_in_bytes`. Returns 0, or an errno. */
 int piso_limit_memory(uint64_t more_in_bytes);
 
-/* Forbids core dumps and limits the number of descriptors. Returns 0, or an errno. */
+/* Disables core dumps and limits the number of file descriptors. Returns 0 or an errno. */
 int piso_limit_resources(unsigned descriptor_count);
 
 #endif

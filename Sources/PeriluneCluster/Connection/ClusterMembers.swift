@@ -3,11 +3,12 @@ internal import PeriluneRecords
 struct ClusterMembers {
     private let database: ClusterAddress
     private let client = UInt64.random(in: 1...UInt64(Int64.max))
-    /// The node that led at the last search.
+    /// The leader that the last search found.
     private(set) var leader: ServerAddress?
-    /// The nodes that the last leader has reported, voters first. The nodes that the program has named may all be gone one day.
+    /// The nodes that the last leader reported, voters first. They are needed because the servers that the program specified may
+    /// all have been removed from the cluster.
     private var known: [ServerAddress] = []
-    /// The time at which the leader is asked for its nodes again.
+    /// The time of the next request for the list of nodes.
     private var nextLook = Deadline(after: .zero)
     private static let lookInterval = Duration.seconds(60)
 
@@ -25,7 +26,7 @@ struct ClusterMembers {
         return found
     }
 
-    /// Asks the leader for the nodes from time to time, because nodes join and leave while it leads.
+    /// Asks the leader for the list of nodes if the last list is old, because nodes join and leave the cluster.
     mutating func refresh(on connection: NodeConnection, until deadline: Deadline) throws {
         if nextLook.isOver { try look(on: connection, until: deadline) }
     }

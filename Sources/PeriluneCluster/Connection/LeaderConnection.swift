@@ -1,16 +1,16 @@
 internal import CPeriluneCluster
 internal import PeriluneRecords
 
-/// A connection to the leader with everything that lives as long as it: a transaction, prepared statements, unread rows.
+/// A connection to the leader, with the state that is lost when it closes: the transaction, prepared statements and unread rows.
 final class LeaderConnection {
     private let node: NodeConnection
-    /// The rows that the node is still sending.
+    /// The rows of the statement whose pages the node is still sending.
     private var active: RowPages?
-    /// The prepared statements that nothing uses any more.
+    /// The ids of prepared statements that can be finalized.
     private var unused: [UInt32] = []
     private var ahead = StatementsAhead()
     private var enforcesForeignKeys = true
-    /// The value of `last_insert_rowid()`, or `nil` if it must be queried because a failed statement may have changed it.
+    /// The value of `last_insert_rowid()`; `nil` if it is unknown because a failed statement may have changed it.
     private var lastRowID: Int64? = 0
 
     init(_ node: NodeConnection) { self.node = node }
@@ -38,7 +38,7 @@ final class LeaderConnection {
         return try allRows(until: deadline).values()
     }
 
-    /// Executes SQL and runs a query in the same message.
+    /// Executes SQL and runs a query in a single round trip.
     func execute(_ sql: String, thenQuery question: String, until deadline: Deadline) throws -> [[RemoteValue]] {
         try put(sql, .execSQL)
         try put(question, .querySQL)
@@ -46,7 +46,7 @@ final class LeaderConnection {
         return try answerThenQueried(until: deadline) { _ = try node.answer(.result, until: deadline) }.rows
     }
 
-    /// Receives a response and the rows of the query sent with it. The rows arrive even after a failure.
+    /// Receives a response, and the rows of the query that was sent with the request. The rows arrive even if the request failed.
     private func answerThenQueried<Answer>(until deadline: Deadline, _ answer: () throws -> Answer) throws -> (
         answer: Answer, rows: [[RemoteValue]]
     ) {
@@ -64,7 +64,7 @@ final class LeaderConnection {
         return rows
     }
 
-    /// Turns foreign key enforcement on or off, outside of a transaction.
+    /// Enables or disables foreign key enforcement. Must be called outside a transaction.
     func setForeignKeys(_ areEnforced: Bool, until deadline: Deadline) throws {
         guard areEnforced != enforcesForeignKeys else { return }
         try execute("PRAGMA foreign_keys = \(areEnforced ? 1 : 0)", until: deadline)
@@ -80,7 +80,7 @@ final class LeaderConnection {
 
     // MARK: - Statements
 
-    /// Runs a reading statement. Its rows arrive page by page.
+    /// Runs a statement that reads, whose rows arrive page by page.
     func read(_ call: RemoteCall, until deadline: Deadline) throws -> RowPages {
         try put(call, .query, .querySQL, until: deadline)
         try node.flush(until: deadline)
@@ -89,7 +89,7 @@ final class LeaderConnection {
         return rows
     }
 
-    /// Runs a statement that writes and returns rows, and receives all rows at once.
+    /// Runs a statement that writes and returns rows, and receives all of its rows.
     func changeReturning(_ call: RemoteCall, until deadline: Deadline) throws -> (rows: RowPages, result: RemoteResult) {
         let former = try takeRowID(before: call.statement, until: deadline)
         try put(call, .query, .querySQL, until: deadline)
@@ -121,17 +121,18 @@ final class LeaderConnection {
             rowID: statement.hasInserted(changes: changes, rowID: rowID, former: former) ? rowID : nil, changes: changes)
     }
 
-    /// Forgets the last row id after SQL that may have changed it.
+    /// Discards the known value of `last_insert_rowid()` after SQL that may have changed it.
     func forgetRowID() { lastRowID = nil }
 
-    /// Returns the last row id before a statement runs if it must be known. Until the statement succeeds, the id is unknown.
+    /// Returns the value of `last_insert_rowid()` before a statement that may update a row instead of inserting one. Marks the
+    /// value as unknown until the statement succeeds.
     private func takeRowID(before statement: RemoteStatement, until deadline: Deadline) throws -> Int64? {
         defer { lastRowID = nil }
         guard statement.insertion == .perhaps else { return nil }
         return try lastRowID ?? query("SELECT last_insert_rowid()", until: deadline).first?.first?.integer
     }
 
-    /// Sends a statement with its values: as text the first time, prepared from the second time on.
+    /// Sends a statement with its values. Its first run sends the SQL text; later runs use a prepared statement.
     private func put(_ call: RemoteCall, _ prepared: RequestType, _ text: RequestType, until deadline: Deadline) throws {
         let kept = PreparedStatement.of(call.statement, on: self)
         kept.noteRun()
@@ -157,7 +158,7 @@ final class LeaderConnection {
         return try body.readU32()
     }
 
-    /// Schedules a prepared statement to be finalized. May be called while SQLite runs.
+    /// Schedules a prepared statement for finalization. May be called while SQLite is running.
     func finalizeLater(_ id: UInt32) { unused.append(id) }
 
     private func finalizeUnused(until deadline: Deadline) throws {
@@ -176,13 +177,13 @@ final class LeaderConnection {
 
     // MARK: - Statements that are sent ahead
 
-    /// Whether the transaction contains the mark that statements sent ahead depend on.
+    /// Whether the transaction contains the mark on which statements sent ahead depend.
     var isMarked: Bool {
         get { ahead.isMarked }
         set { ahead.isMarked = newValue }
     }
 
-    /// Sends a statement whose response is received later.
+    /// Sends a statement without waiting for its response.
     func sendAhead(_ call: RemoteCall, expecting expected: RemoteResult, until deadline: Deadline) throws {
         let isToBePrepared = PreparedStatement.of(call.statement, on: self).runs == 1
         try receiveAhead(all: isToBePrepared || !unused.isEmpty, until: deadline)
@@ -191,7 +192,7 @@ final class LeaderConnection {
         ahead.append(expected)
     }
 
-    /// Returns the failures of statements sent ahead since the last call.
+    /// Returns the failures of statements sent ahead, and resets them.
     func takeFailuresAhead() -> StatementsAhead.Failures { ahead.takeFailures() }
 
     private func receiveAhead(all: Bool, until deadline: Deadline) throws {
@@ -218,19 +219,19 @@ final class LeaderConnection {
 
     func isReading(_ rows: RowPages) -> Bool { active === rows }
 
-    /// Forgets the rows after a failure has arrived in place of a page.
+    /// Discards the active rows after a failure has arrived in place of a page.
     func forgetRows() { active = nil }
 
-    /// Marks the remaining rows as unwanted.
+    /// Marks the rows that are still arriving as unwanted.
     func abandonRows() { active?.isAbandoned = true }
 
-    /// The largest amount of unwanted rows that is received. Beyond it, the connection is closed instead.
+    /// The maximum size of unwanted rows that are received and discarded, in bytes. If more arrive, the connection is closed.
     private static let mostUnread = 4 << 20
-    /// The largest amount of rows that is buffered while other statements run.
+    /// The maximum size of rows that are buffered for other statements to run, in bytes.
     private static let mostKept = 64 << 20
 
-    /// Receives everything that the node still sends, because it reads nothing before it has sent that. Statements that are not
-    /// sent ahead follow.
+    /// Receives all outstanding responses and rows, because the node reads the next request only after it has sent them. Called
+    /// before each statement that is not sent ahead.
     func settle(until deadline: Deadline, isInTransaction: Bool) throws {
         try receiveAhead(all: true, until: deadline)
         ahead.isMarked = false
@@ -270,7 +271,7 @@ final class LeaderConnection {
         }
     }
 
-    /// Returns the files of a database: the database and its log.
+    /// Returns the database file and its write-ahead log.
     func dump(_ name: String, until deadline: Deadline) throws -> [(name: String, bytes: [UInt8])] {
         try node.put(.dump) { $0.put(name) }
         try node.flush(until: deadline)

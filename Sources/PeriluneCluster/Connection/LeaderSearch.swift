@@ -1,17 +1,17 @@
 internal import PeriluneRecords
-/// A search for the leader.
+/// A search for the cluster's leader.
 struct LeaderSearch {
     let database: ClusterAddress
     let client: UInt64
     let isCancelled: () -> Bool
-    /// The time limit for one node. A stopped node accepts connections and never answers.
+    /// The time limit for one node. A stopped node still accepts connections but never answers.
     static let patience = Duration.seconds(1)
 
-    /// Connects to the leader: tries the known nodes, the most promising first, and follows their answers.
+    /// Connects to the leader. Tries the candidates in order, and the leaders that they name.
     ///
-    /// - Parameter candidates: The names of nodes, the most likely first.
-    /// - Returns: `nil` if no node leads now.
-    /// - Throws: ``ConnectionFailure`` if the deadline passes or the script is to end.
+    /// - Parameter candidates: The addresses of nodes, the most likely leader first.
+    /// - Returns: The connection, or `nil` and the reason if no leader was found.
+    /// - Throws: ``ConnectionFailure`` if the deadline passes or the script must end.
     func connect(trying candidates: [ServerAddress], until deadline: Deadline) throws -> (NodeConnection?, reason: String) {
         var tried: Set<String> = [], queue = candidates, reason = "no node answers"
         while !queue.isEmpty {

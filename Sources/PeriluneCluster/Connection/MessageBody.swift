@@ -14,12 +14,12 @@ final class MessageBody {
 
     let length: Int
 
-    /// The reader for C functions. It must not outlive this object.
+    /// The reader that C functions use. It must not outlive this object.
     var reader: pcl_reader {
         pcl_reader(bytes: UnsafePointer(bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)), length: length, offset: offset)
     }
 
-    /// Reads from the current position.
+    /// Reads a value at the current position.
     ///
     /// - Throws: ``ConnectionFailure`` if the message is too short.
     private func read<Value>(_ initial: Value, _ body: (inout pcl_reader, inout Value) -> Bool) throws -> Value {
@@ -54,8 +54,9 @@ final class MessageBody {
 
     /// Reads the code and message of a failed request.
     ///
-    /// If the failure happened after the node had begun to write rows, they follow the column names and perhaps some rows. No text
-    /// contains a NUL, but every code does, so the last word with a NUL, except the end marker, is the code.
+    /// If the request failed after the node had begun to write rows, the code and message come after the column names and possibly
+    /// some rows. Every code contains a NUL byte, but only the last word of a message does. The code is therefore the last word
+    /// with a NUL byte before the body's final word.
     func readFailure() throws -> RemoteError {
         let (code, message) = (try readU64(), (try? readText()) ?? "unknown error")
         var start = length - 16
@@ -65,7 +66,7 @@ final class MessageBody {
         return RemoteError(code: try readU64(), message: (try? readText()) ?? "unknown error")
     }
 
-    /// Returns whether a message with rows is the last one, which its last word states.
+    /// Returns whether a page of rows is the last page. The last word of the page contains this information.
     func isLastPage() throws -> Bool {
         guard length >= 8, length % 8 == 0 else { throw ConnectionFailure.lost("the node has sent rows without an end") }
         switch bytes.loadUnaligned(fromByteOffset: length - 8, as: UInt64.self) {
@@ -75,10 +76,10 @@ final class MessageBody {
         }
     }
 
-    /// Whether rows follow the current position before the end marker.
+    /// Whether the page has rows between the current position and the end marker.
     var hasRows: Bool { offset < length - 8 }
 
-    /// Skips the column names at the start of a message with rows and returns their number.
+    /// Skips the column names at the start of a page of rows, and returns the number of columns.
     func beginRows() throws -> Int {
         let count = try read(UInt64(0)) { pcl_begin_page(&$0, &$1) }
         guard count > 0, count <= 32767 else { throw ConnectionFailure.lost("the node has sent rows of \(count) columns") }

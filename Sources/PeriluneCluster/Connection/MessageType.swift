@@ -1,4 +1,4 @@
-/// The request types of the dqlite protocol that are used here.
+/// The request types of the dqlite protocol that this client uses.
 ///
 /// - SeeAlso: https://canonical.com/dqlite/docs/reference/wire-protocol
 enum RequestType: UInt8 {

@@ -8,13 +8,13 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Looks up the IPv4 address of a host. A lookup can take longer than the script may run and cannot be cancelled, so it runs on its
-/// own thread.
+/// A lookup of a host's IPv4 address. It runs on a separate thread, because it cannot be cancelled and may take longer than the
+/// script's time limit.
 struct NameLookup: Sendable {
-    /// Returns the address of a host and port, or `nil`. Called on the lookup thread.
+    /// Returns the address of a host and port, or `nil` if the lookup fails. Called on the separate thread.
     var find: @Sendable (_ host: String, _ port: UInt16) -> sockaddr_in? = { NameLookup.find($0, $1) }
 
-    /// The interval at which the wait checks whether the script is to end.
+    /// The interval at which the waiting thread checks whether the script must end.
     private static let slice = DispatchTimeInterval.milliseconds(20)
 
     private final class Answer: Sendable {
@@ -47,7 +47,7 @@ struct NameLookup: Sendable {
         return answer.address.withLock { $0 }
     }
 
-    /// - Parameter isNumeric: Whether the host must be an address, so that no lookup is made.
+    /// - Parameter isNumeric: Whether the host must be a numeric address, which needs no lookup.
     private static func find(_ host: String, _ port: UInt16, isNumeric: Bool = false) -> sockaddr_in? {
         var hints = addrinfo()
         hints.ai_family = AF_INET

@@ -1,15 +1,15 @@
 internal import CPeriluneCluster
 internal import PeriluneRecords
 
-/// A connection to one node. Responses arrive in the order of the requests.
+/// A connection to a single node. Responses arrive in the order of the requests.
 final class NodeConnection {
     let address: ServerAddress
     private let socket: NodeSocket
-    /// The messages to send, and their number.
+    /// The pending messages, and their number.
     private var output = pcl_buffer()
     private var messages = 0
 
-    /// Connects and sends the protocol version.
+    /// Connects to a node and sends the protocol version.
     ///
     /// - Throws: ``ConnectionFailure``.
     init(_ address: ServerAddress, until deadline: Deadline, isCancelled: @escaping () -> Bool) throws {
@@ -28,9 +28,9 @@ final class NodeConnection {
 
     // MARK: - Requests
 
-    /// Appends a message to those to be sent.
+    /// Appends a message to the pending messages.
     ///
-    /// - Throws: Errors of the closure; ``ClusterFailure`` if the message is longer than a node accepts.
+    /// - Throws: Errors of the closure; ``ClusterFailure`` if the message is longer than nodes accept.
     func put(_ type: RequestType, _ body: (inout pcl_buffer) throws -> Void) throws {
         messages += 1
         pcl_begin_message(&output, type.rawValue)
@@ -52,7 +52,7 @@ final class NodeConnection {
     func flush(until deadline: Deadline) throws {
         defer {
             (output.length, messages) = (0, 0)
-            // Long messages are rare, so a large buffer is not kept.
+            // Long messages are rare, so free a large buffer.
             if output.capacity > 1 << 20 { pcl_free_buffer(&output) }
         }
         socket.awaitsSeveral = messages > 1
@@ -62,9 +62,9 @@ final class NodeConnection {
 
     // MARK: - Answers
 
-    /// Receives the next message of a type.
+    /// Receives the next message, which must have the given type or be a failure.
     ///
-    /// - Parameter most: The largest accepted size in bytes.
+    /// - Parameter most: The maximum accepted size in bytes.
     /// - Throws: ``RemoteError`` if the response is a failure; ``ConnectionFailure``.
     func answer(_ type: ResponseType, most: Int = mostMessageBytes, until deadline: Deadline) throws -> MessageBody {
         let (found, body) = try receive(most, until: deadline)
@@ -95,9 +95,9 @@ final class NodeConnection {
 
     // MARK: - Which node leads
 
-    /// Asks for the leader.
+    /// Asks the node which node leads.
     ///
-    /// - Returns: The leader's address, or `nil` if the node knows none.
+    /// - Returns: The leader's address, or `nil` if the node does not know the leader.
     func askForLeader(until deadline: Deadline) throws -> String? {
         try put(.leader) { pcl_put_u64(&$0, 0) }
         try flush(until: deadline)
@@ -111,9 +111,9 @@ final class NodeConnection {
         return address.isEmpty ? nil : address
     }
 
-    /// Opens a database if the node leads.
+    /// Opens a database if the node is the leader.
     ///
-    /// - Returns: The address of the leader that the node names, if it is another node.
+    /// - Returns: Whether the database is open, or the leader that the node names.
     func open(_ name: String, client: UInt64, until deadline: Deadline) throws -> Opening {
         try put(.leader) { pcl_put_u64(&$0, 0) }
         try put(.client) { pcl_put_u64(&$0, client) }
@@ -132,11 +132,11 @@ final class NodeConnection {
 
     enum Opening {
         case opened
-        /// The node does not lead. `nil` if it does not know the leader.
+        /// The node is not the leader. The value is the leader's address, or `nil` if the node does not know it.
         case elsewhere(String?)
     }
 
-    /// Returns the nodes of the cluster: name and role (0 voter, 1 standby, 2 spare).
+    /// Returns the nodes of the cluster with their ids, addresses and roles (0 voter, 1 standby, 2 spare).
     func servers(until deadline: Deadline) throws -> [(id: UInt64, name: String, role: UInt64)] {
         try put(.cluster) { pcl_put_u64(&$0, 1) }
         try flush(until: deadline)
@@ -146,7 +146,7 @@ final class NodeConnection {
         return try (0..<count).map { _ in (try body.readU64(), try body.readText(), try body.readU64()) }
     }
 
-    /// Asks the node, which leads, to transfer leadership. It may close the connection instead of answering.
+    /// Asks the leader to transfer leadership to another node. It may close the connection instead of answering.
     func giveLead(to id: UInt64, until deadline: Deadline) throws {
         try put(.transfer) { pcl_put_u64(&$0, id) }
         try flush(until: deadline)
@@ -154,11 +154,11 @@ final class NodeConnection {
     }
 }
 
-/// The longest message that is sent, and that is accepted unless a longer one is expected.
+/// The maximum length of messages in both directions, unless a longer response is expected.
 let mostMessageBytes = 64 << 20
 
 extension pcl_buffer {
-    /// Writes a text. A text with NUL is cut there, as SQLite does.
+    /// Writes a text up to its first NUL byte, where SQLite also ends SQL text.
     mutating func put(_ text: String) {
         var text = text
         text.withUTF8 { bytes in

@@ -5,28 +5,28 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A TCP socket whose operations end at a deadline or when the script is to end.
+/// A TCP socket whose operations fail at a deadline or when the script must end.
 final class NodeSocket {
     private let descriptor: CInt
     private var isOpen = true
-    /// The received bytes that have not been read.
+    /// The buffer for received bytes that have not been read yet.
     private let input: UnsafeMutableRawBufferPointer
     private var first = 0, last = 0
     private let isCancelled: () -> Bool
-    /// Whether several responses are expected.
+    /// Whether more than one response is outstanding.
     var awaitsSeveral = false
-    /// Whether the last bytes arrived quickly, so that the node is on this machine or close to it.
+    /// Whether the last bytes arrived quickly, which means that the node is on this machine or close to it.
     private var answersSoon = true
 
-    /// The interval at which a wait checks whether the script is to end.
+    /// The interval at which a wait checks whether the script must end.
     private static let slice = timeval(tv_sec: 0, tv_usec: 50_000)
     private static let inputSize = 64 * 1024
-    /// Longer than a node on the same machine needs for a row, shorter than most network round trips.
+    /// The polling time, which is longer than a node on the same machine needs for a row and shorter than most network round trips.
     private static let soon = Duration.microseconds(200)
 
-    /// Connects.
+    /// Connects to a node.
     ///
-    /// - Parameter isCancelled: Called from time to time while waiting.
+    /// - Parameter isCancelled: Returns whether the script must end. Called at intervals during each wait.
     /// - Throws: ``ConnectionFailure``.
     init(_ address: ServerAddress, until deadline: Deadline, isCancelled: @escaping () -> Bool) throws {
         self.isCancelled = isCancelled
@@ -93,8 +93,8 @@ final class NodeSocket {
 
     private static func lastError() -> String { String(cString: strerror(errno)) }
 
-    /// Makes the kernel acknowledge the next bytes at once. A node sends small responses separately and holds the second one back
-    /// until the first is acknowledged, which can otherwise take 40 ms.
+    /// Makes the kernel acknowledge the next bytes immediately. A node sends small responses in separate packets and holds the
+    /// second response back until the first is acknowledged, which can otherwise take 40 ms.
     func acknowledgeAtOnce() {
         #if os(Linux)
         var isOn: CInt = 1
@@ -120,7 +120,7 @@ final class NodeSocket {
         var done = 0
         while done < target.count {
             if first == last {
-                // Reads that exceed the input buffer go directly to their target.
+                // Long reads bypass the input buffer.
                 let wanted = target.count - done
                 if wanted >= input.count {
                     done += try receiveSome(UnsafeMutableRawBufferPointer(rebasing: target[done...]), until: deadline)
@@ -150,8 +150,8 @@ final class NodeSocket {
         }
     }
 
-    /// Polls for bytes after a quick response, because waking a sleeping thread takes longer than the response. Yields the
-    /// processor between polls.
+    /// Polls the socket if the last response was quick, because waking a sleeping thread takes longer than such a response. Yields
+    /// the processor between polls.
     private func receiveAwake(_ target: UnsafeMutableRawBufferPointer, since begin: ContinuousClock.Instant) -> Int {
         repeat {
             let count = recv(descriptor, target.baseAddress!, target.count, CInt(MSG_DONTWAIT))
@@ -161,7 +161,7 @@ final class NodeSocket {
         return recv(descriptor, target.baseAddress!, target.count, 0)
     }
 
-    /// Returns if the failed call should be repeated, and throws otherwise.
+    /// Returns if the failed system call should be repeated, and throws otherwise.
     private func goOn(until deadline: Deadline) throws {
         guard errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else { throw ConnectionFailure.lost(Self.lastError()) }
         if isCancelled() { throw ConnectionFailure.cancelled }

@@ -1,4 +1,4 @@
-/// The state of a statement on a node: its number of runs and, once prepared, its id there.
+/// The preparation state of a statement on a connection: the number of runs, and the id on the node if the statement is prepared.
 final class PreparedStatement {
     private weak var connection: LeaderConnection?
     private(set) var runs = 0
@@ -10,7 +10,7 @@ final class PreparedStatement {
         if let id { connection?.finalizeLater(id) }
     }
 
-    /// Returns the state of a statement on a connection and creates it on first use.
+    /// Returns the preparation state of a statement on a connection. Creates it on first use.
     static func of(_ statement: RemoteStatement, on connection: LeaderConnection) -> PreparedStatement {
         if let kept = statement.preparation as? PreparedStatement, kept.connection === connection { return kept }
         let new = PreparedStatement(connection)
@@ -18,6 +18,6 @@ final class PreparedStatement {
         return new
     }
 
-    /// Counts a run before it starts.
+    /// Counts a run. Called before the run starts.
     func noteRun() { runs += 1 }
 }

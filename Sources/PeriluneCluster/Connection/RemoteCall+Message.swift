@@ -1,9 +1,9 @@
 internal import CPeriluneCluster
 internal import PeriluneRecords
 
-/// Encoding of calls as dqlite messages.
+/// The encoding of calls as dqlite messages.
 extension RemoteCall {
-    /// Appends the values to a message.
+    /// Appends the call's values to a message.
     ///
     /// - Throws: ``ClusterFailure`` for a value that a cluster cannot store.
     func put(to buffer: inout pcl_buffer) throws {

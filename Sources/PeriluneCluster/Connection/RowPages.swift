@@ -1,21 +1,21 @@
 internal import CPeriluneCluster
 internal import PeriluneRecords
 
-/// The rows of one run, in the pages that the node sends.
+/// The rows of a running statement, in the pages that the node sends.
 final class RowPages: RemoteRows {
     let columnCount: Int
     /// The page that is being read.
     private var current: MessageBody
-    /// Pages that were received early, because another message had to be sent.
+    /// Pages that were received early, because a request had to be sent before the rows were read.
     private var ahead: ArraySlice<MessageBody> = []
     /// Whether the last page has arrived.
     private(set) var isComplete: Bool
-    /// Whether the rows are not wanted any more.
+    /// Whether the remaining rows are no longer wanted.
     var isAbandoned = false
     var insertedRowID: Int64?
-    /// The reason why no more rows arrive.
+    /// The failure that ended the rows, if any.
     var failure: ClusterFailure?
-    /// The session that receives the next page.
+    /// The session that can receive further pages.
     weak var receiver: (any RowPageReceiver)?
 
     init(first: MessageBody) throws {
@@ -29,7 +29,8 @@ final class RowPages: RemoteRows {
         .refused,
         "a row may have \(mostMessageBytes) bytes at most in a cluster; fetch the value in parts: substr(column, first, count)")
 
-    /// Rejects a page without rows. Each page repeats the column names, and if these fill it, the node sends such pages forever.
+    /// Rejects a page without rows, unless it is the last. Each page repeats the column names. If they fill the page, the node
+    /// would send pages without rows forever.
     private func checkProgress(_ page: MessageBody) throws {
         guard !isComplete, !page.hasRows else { return }
         throw ConnectionFailure.refused(
@@ -39,7 +40,7 @@ final class RowPages: RemoteRows {
             ))
     }
 
-    /// Adds a received page.
+    /// Appends a received page.
     func add(_ page: MessageBody) throws {
         isComplete = try page.isLastPage()
         guard try page.beginRows() == columnCount else {
@@ -49,14 +50,14 @@ final class RowPages: RemoteRows {
         if !isAbandoned { ahead.append(page) }
     }
 
-    /// Moves to the next page if it has been received.
+    /// Moves to the next page if it was already received. Returns whether it was.
     private func takeNext() -> Bool {
         guard let next = ahead.popFirst() else { return false }
         current = next
         return true
     }
 
-    /// Returns all rows, for the library's own queries. All pages must have been received.
+    /// Returns the values of all rows, for the library's internal queries. All pages must have been received.
     func values() throws -> [[RemoteValue]] {
         var rows: [[RemoteValue]] = []
         let values = UnsafeMutablePointer<pcl_value>.allocate(capacity: columnCount)
@@ -93,8 +94,8 @@ final class RowPages: RemoteRows {
     func end() { isAbandoned = true }
 }
 
-/// The owner of the connection on which pages arrive.
+/// The owner of the connection on which the pages of rows arrive.
 protocol RowPageReceiver: AnyObject {
-    /// Receives the next page of the rows.
+    /// Receives the next page, and adds it to the rows.
     func receivePage(of rows: RowPages) throws
 }

@@ -1,16 +1,16 @@
 internal import PeriluneRecords
 
-/// The single values that a statement assigns to columns: parameters and literals in VALUES and SET. Computed values are left out.
+/// The parameters and literals that a statement assigns to columns in VALUES and SET. Computed values are left out.
 struct Assignments {
     enum Target: Hashable {
         /// The folded name of a column.
         case name(String)
-        /// A position in an INSERT that names no columns.
+        /// The position of a column in an INSERT without a column list.
         case position(Int)
     }
 
     enum Value: Equatable {
-        /// A parameter by its number from 1, or by name.
+        /// A parameter, by its number from 1.
         case parameter(Int)
         case named(String)
         /// The source text of a signed number, a string or a blob.
@@ -43,7 +43,7 @@ struct Assignments {
         tokens.indices.contains(index) && tokens[index].kind == .word && words.contains(text(index).uppercased())
     }
 
-    /// Numbers the parameters: `?` is one more than the highest number before it.
+    /// Assigns numbers to the parameters. A `?` gets one more than the highest number before it.
     private mutating func numberParameters() {
         var highest = 0
         for (index, token) in tokens.enumerated() where token.kind == .parameter {
@@ -58,7 +58,8 @@ struct Assignments {
         }
     }
 
-    /// Returns the ranges between commas outside of inner parentheses, up to a closing parenthesis or one of the words.
+    /// Returns the token ranges between commas, ignoring commas in inner parentheses. The list ends at a closing parenthesis or at
+    /// one of the words.
     private func items(from start: Int, until words: Set<String> = []) -> (items: [Range<Int>], end: Int) {
         var depth = 0, items: [Range<Int>] = [], first = start, index = start
         while index < tokens.count {
@@ -89,7 +90,7 @@ struct Assignments {
         }
     }
 
-    /// `INTO name [AS name] [(columns)] VALUES (...), (...)`
+    /// Reads `INTO name [AS name] [(columns)] VALUES (...), (...)`.
     private mutating func readRows() {
         guard let into = tokens.indices.first(where: { isWord($0, "INTO") }),
             let values = tokens.indices.first(where: { $0 > into && isWord($0, "VALUES") })
@@ -108,7 +109,7 @@ struct Assignments {
         }
     }
 
-    /// `SET name = value, ...`
+    /// Reads `SET name = value, ...`.
     private mutating func readAssignments() {
         for set in tokens.indices where isWord(set, "SET") {
             for item in items(from: set + 1, until: ["FROM", "WHERE", "RETURNING", "ORDER", "LIMIT"]).items where item.count > 2 {

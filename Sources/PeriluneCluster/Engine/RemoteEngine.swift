@@ -1,7 +1,7 @@
 internal import PeriluneRecords
-/// An engine that runs statements in a remote database: the seam between carriers, which SQLite steps locally, and a protocol.
+/// An engine that runs statements in a remote database. It separates carriers, which SQLite steps locally, from the wire protocol.
 ///
-/// An engine is one connection: statements run one after the other in the open transaction.
+/// An engine represents a single connection, on which statements run one after the other in the open transaction.
 protocol RemoteEngine: AnyObject {
     /// Runs a statement that returns rows.
     func rows(of call: RemoteCall) throws -> any RemoteRows
@@ -10,20 +10,20 @@ protocol RemoteEngine: AnyObject {
     func begin(_ kind: TransactionKind) throws
     func commit() throws
     func rollBack()
-    /// Whether a transaction is open or has been lost.
+    /// The state of the transaction: none, open or lost.
     var transaction: TransactionState { get }
-    /// The local connection as the engine sees it.
+    /// The engine's access to the local connection.
     var local: LocalConnection { get }
 }
 
-/// The state of the local connection that an engine reads, and the events that it reports to it.
+/// Closures with which an engine reads the state of the local connection and reports events to it.
 struct LocalConnection {
-    /// The kind of the open transaction, or `nil`.
+    /// Returns the kind of the open local transaction, or `nil` if no transaction is open.
     var transaction: () -> TransactionKind? = { nil }
     var enforcesForeignKeys: () -> Bool = { true }
-    /// Reports the id of an inserted row.
+    /// Reports the row id of an inserted row.
     var noteInsertion: (Int64) -> Void = { _ in }
-    /// Reports the reason of a failure, in addition to SQLite's error.
+    /// Reports the reason for a failure, in addition to SQLite's error.
     var noteFailure: (ClusterFailure) -> Void = { _ in }
 }
 
@@ -34,13 +34,13 @@ enum TransactionKind: String, Sendable {
 enum TransactionState: Equatable, Sendable {
     case none
     case open(TransactionKind)
-    /// The transaction was rolled back by the node. Statements in it must fail.
+    /// The node has rolled back the transaction. Further statements of the transaction must fail.
     case lost(ClusterFailure)
 }
 
 /// The result of a statement without rows.
 struct RemoteResult {
-    /// The id of the inserted row, if any.
+    /// The row id of the inserted row, if any.
     var rowID: Int64?
     var changes: Int64
 }

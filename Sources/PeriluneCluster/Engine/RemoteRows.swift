@@ -1,14 +1,14 @@
 internal import CPeriluneCluster
 
-/// The rows of one run, a page at a time.
+/// The rows of a running statement, one page at a time.
 protocol RemoteRows: AnyObject {
-    /// The id of the row that the statement has inserted, if any.
+    /// The row id of the row that the statement inserted, if any.
     var insertedRowID: Int64? { get }
-    /// Sets the page and its row reader. The bytes stay valid until the next page or the end.
+    /// Sets the current page and its row reader. The bytes are valid until ``advance()`` or ``end()`` is called.
     func show(in rows: inout pcl_rows)
-    /// Moves to the next page and receives it if necessary.
+    /// Moves to the next page, and receives it if necessary.
     func advance() throws
-    /// Releases the rows, read or not.
+    /// Releases the rows, even if some are unread.
     func end()
 }
 

@@ -1,28 +1,28 @@
 internal import PeriluneRecords
 /// A statement that runs in a remote database.
 final class RemoteStatement {
-    /// The SQL that is sent.
+    /// The SQL that is sent to the node.
     let sql: String
-    /// The SQL that the program has written, for messages.
+    /// The SQL that the program wrote, for error messages.
     let source: String
     /// The number of result columns; 0 if the statement returns no rows.
     let columnCount: Int
     let parameterCount: Int
-    /// Whether the statement changes nothing.
+    /// Whether the statement is read-only.
     let isReading: Bool
-    /// Whether the statement inserts rows with ids.
+    /// Whether the statement inserts rows with row ids.
     let insertion: Insertion
-    /// The values that are checked before they are sent.
+    /// The parameters whose values are checked before they are sent.
     private let watched: WatchedValues?
     private(set) weak var engine: (any RemoteEngine)?
-    /// State that the engine attaches to the statement.
+    /// The state that the engine keeps for the statement.
     var preparation: AnyObject?
 
     enum Insertion {
         case none
-        /// If the statement has changed a row, it has inserted one with an id.
+        /// If the statement changes rows, it inserts rows with row ids.
         case always
-        /// The statement may have updated a row instead.
+        /// The statement may update a row instead of inserting one.
         case perhaps
     }
 
@@ -38,9 +38,9 @@ final class RemoteStatement {
     /// - Throws: ``ClusterFailure`` if a value must not be sent.
     func check(_ call: RemoteCall) throws { try watched?.check(call) }
 
-    /// Returns whether the statement has inserted a row with an id.
+    /// Returns whether a run of the statement inserted a row with a row id.
     ///
-    /// - Parameter former: The last row id before the run.
+    /// - Parameter former: The value of `last_insert_rowid()` before the run.
     func hasInserted(changes: Int64, rowID: Int64, former: Int64?) -> Bool {
         switch insertion {
         case .none: false
@@ -51,8 +51,8 @@ final class RemoteStatement {
 
     private var conditional: RemoteStatement?
 
-    /// Returns this statement with a condition that must be true for it to insert anything; `nil` unless it only inserts given
-    /// rows.
+    /// Returns a variant of this statement that inserts its rows only if a condition is true. Returns `nil` unless the statement is
+    /// an INSERT with VALUES that inserts all of its rows.
     func inserting(where condition: String) -> RemoteStatement? {
         if let conditional { return conditional }
         guard let (before, rows) = StatementScan(sql).insertedRows else { return nil }

@@ -1,22 +1,23 @@
 internal import PeriluneRecords
 
-/// The words of one statement that decide how a cluster runs it.
+/// A scan of a statement for the parts that determine how it runs in a cluster.
 struct StatementScan {
-    /// The statement without its semicolon and without surrounding blanks and comments.
+    /// The statement without its semicolon and without surrounding whitespace and comments.
     private(set) var text = ""
     /// The first words, in upper case.
     private(set) var words: [String] = []
     /// Whether the statement refers to the schema `temp`.
     private(set) var mentionsTemporary = false
-    /// The text up to and including RETURNING, and its expressions.
+    /// The text up to and including RETURNING, and the expressions after it.
     private(set) var returning: (before: String, items: [String])?
     /// Whether the statement is an INSERT.
     private(set) var inserts = false
     /// The target table of an INSERT or UPDATE.
     private(set) var target: String?
-    /// For an INSERT that only inserts given rows: the text before VALUES, and VALUES with the rows.
+    /// The text before VALUES, and VALUES with the rows, for an INSERT that does nothing except insert the rows of its VALUES
+    /// clause.
     private(set) var insertedRows: (before: String, rows: String)?
-    /// Whether an INSERT may update a row instead.
+    /// Whether an INSERT may update a row instead of inserting one.
     private(set) var mayUpdate = false
 
     init(_ sql: String) {
@@ -44,7 +45,7 @@ struct StatementScan {
         }
         scanReturning(solid, slice, raw, word, from: opening.range.lowerBound)
         inserts = solid.contains { word($0) == "INTO" }
-        // INTO name, UPDATE [OR ...] name
+        // The target follows INTO or UPDATE [OR ...].
         guard let before = solid.firstIndex(where: { word($0) == (inserts ? "INTO" : "UPDATE") }) else { return }
         var name = before + 1
         if !inserts, name < solid.count, word(solid[name]) == "OR" { name += 2 }
@@ -55,7 +56,7 @@ struct StatementScan {
         mayUpdate = zip(solid, solid.dropFirst()).contains { word($0) == "DO" && word($1) == "UPDATE" }
     }
 
-    /// VALUES is followed by rows in parentheses, separated by commas.
+    /// Scans the rows after VALUES, which are in parentheses and separated by commas.
     private mutating func scanInsertedRows(
         _ solid: [SQLToken], _ slice: (Range<Int>) -> String, _ raw: (SQLToken) -> String, _ word: (SQLToken) -> String
     ) {
@@ -75,7 +76,8 @@ struct StatementScan {
         insertedRows = (slice(first.range.lowerBound..<start), slice(start..<last.range.upperBound))
     }
 
-    /// RETURNING is outside of parentheses, and so are the commas between its expressions. Nothing follows them.
+    /// Scans RETURNING, which is outside parentheses, as are the commas between its expressions. It is the last clause of a
+    /// statement.
     private mutating func scanReturning(
         _ solid: [SQLToken], _ slice: (Range<Int>) -> String, _ raw: (SQLToken) -> String, _ word: (SQLToken) -> String,
         from start: Int

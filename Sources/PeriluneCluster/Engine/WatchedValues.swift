@@ -2,10 +2,11 @@ internal import GRDB
 internal import GRDBSQLite
 internal import PeriluneRecords
 
-/// Values for columns whose declared types nodes interpret. A node ends when another client selects such a column directly and it
-/// holds a value of an unexpected class, and so does the next leader. Such values are not sent.
+/// The parameters for columns whose declared types dqlite interprets. A value of an unexpected storage class in such a column
+/// crashes the node when another client selects the column directly, and then crashes the next leader, too. Such values must not be
+/// sent.
 struct WatchedValues {
-    /// Nodes compare complete type names, ignoring case.
+    /// The declared types that nodes interpret. Nodes compare the complete type name without regard to case.
     private enum Kind: String {
         case boolean, date, datetime, timestamp
     }
@@ -19,9 +20,9 @@ struct WatchedValues {
     private var parameters: [Watched] = []
 
     /// - Parameters:
-    ///   - target: The table that the statement writes.
+    ///   - target: The table to which the statement writes.
     ///   - compiled: The compiled statement.
-    /// - Throws: ``ClusterFailure`` if the statement contains such a value.
+    /// - Throws: ``ClusterFailure`` if the statement contains a literal that must not be sent.
     init?(_ sql: String, into target: String, _ compiled: OpaquePointer, in db: Database) throws {
         let columns = try Row.fetchAll(
             db, sql: "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [target]
@@ -46,7 +47,7 @@ struct WatchedValues {
         if parameters.isEmpty { return nil }
     }
 
-    /// - Throws: ``ClusterFailure`` if a value is not accepted.
+    /// - Throws: ``ClusterFailure`` if a value must not be sent.
     func check(_ call: RemoteCall) throws {
         for watched in parameters where watched.parameter <= Int(call.count) {
             guard let value = call.values?[watched.parameter - 1], !Self.isGood(value, watched.kind) else { continue }
@@ -64,13 +65,14 @@ struct WatchedValues {
         }
     }
 
-    /// Returns whether a node accepts the value that SQLite stores. These columns have numeric affinity.
+    /// Returns whether a node accepts the value in the form in which SQLite stores it. The columns have numeric affinity, which may
+    /// convert the value.
     private static func isGood(_ value: OpaquePointer, _ kind: Kind) -> Bool {
         switch sqlite3_value_type(value) {
         case SQLITE_NULL, SQLITE_INTEGER: return true
         case SQLITE_FLOAT: return Int64(exactly: sqlite3_value_double(value)) != nil
         case SQLITE_TEXT:
-            // The original value stays a text.
+            // Convert a copy, because the original value must stay text.
             let copy = sqlite3_value_dup(value)
             defer { sqlite3_value_free(copy) }
             return switch sqlite3_value_numeric_type(copy) {

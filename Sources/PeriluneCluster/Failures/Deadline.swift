@@ -4,16 +4,16 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// The time at which a wait gives up.
+/// The time at which a wait fails.
 struct Deadline: Sendable {
     private let end: ContinuousClock.Instant
 
-    /// - Parameter duration: The time from now.
+    /// - Parameter duration: The time until the deadline.
     init(after duration: Duration) { end = .now + duration }
 
     var isOver: Bool { end <= .now }
 
-    /// The remaining time, from 0 to the largest timeout of `poll`.
+    /// The remaining time, clamped to the timeouts that `poll` accepts.
     var millisecondsLeft: Int {
         Int(max(0, min(ContinuousClock.now.duration(to: end) / .milliseconds(1), 1_000_000_000)))
     }
@@ -22,7 +22,7 @@ struct Deadline: Sendable {
     func earlier(_ other: Deadline) -> Deadline { end < other.end ? self : other }
 }
 
-/// Randomized, growing pauses between attempts.
+/// Random pauses of increasing length between attempts.
 struct BackOff {
     private var milliseconds: Double
     private let most: Double
@@ -32,9 +32,9 @@ struct BackOff {
         self.most = most
     }
 
-    /// Waits for the next pause.
+    /// Sleeps for the next pause.
     ///
-    /// - Throws: ``ConnectionFailure`` if the deadline passes or the script is to end.
+    /// - Throws: ``ConnectionFailure`` if the deadline passes or the script must end.
     mutating func wait(until deadline: Deadline, _ isCancelled: () -> Bool) throws {
         let chosen = milliseconds * Double.random(in: 0.5...1)
         milliseconds = min(most, milliseconds * 1.6)

@@ -2,18 +2,19 @@ internal import Foundation
 internal import PeriluneRecords
 internal import Synchronization
 
-/// A right that one of several programs holds: a row in a cluster table that the program renews, and that another program takes
-/// over when it expires.
+/// A lease that at most one of several programs holds. It is a row in a cluster table, which the holder renews and which another
+/// program takes over after it expires.
 ///
-/// A program that could not renew its lease in time must stop relying on it before another program can take it. By its own clock
-/// the lease is lost some seconds before the row expires; the clocks of nodes may differ by less than that.
+/// A holder that cannot renew the lease must stop relying on it before another program can take it. The holder therefore considers
+/// the lease lost some seconds before the row expires. The difference between the clocks of two nodes must be smaller than this
+/// margin.
 ///
-/// `@unchecked Sendable`: the lock serializes all use.
+/// `@unchecked Sendable`: the lock serializes all accesses.
 package final class ClusterLease: @unchecked Sendable {
     package static let table = "perilune_lease"
-    /// The validity of the row, and the time for which the program relies on it.
+    /// The time in seconds for which the row is valid, and the shorter time for which the holder relies on it.
     private static let length = 15, reliance = Duration.seconds(9)
-    /// The interval between renewals or attempts.
+    /// The interval between renewals, and between attempts to take the lease.
     private static let pause = Duration.seconds(3)
 
     private let lock = NSLock()
@@ -25,7 +26,7 @@ package final class ClusterLease: @unchecked Sendable {
 
     /// - Parameters:
     ///   - url: The database in the cluster.
-    ///   - name: The name of the right.
+    ///   - name: The name of the lease.
     /// - Throws: ``ClusterFailure`` of kind `argument`.
     package init(url: String, name: String) throws {
         session = try ClusterSession(ClusterAddress(url: url), timeout: .seconds(3))
@@ -35,7 +36,7 @@ package final class ClusterLease: @unchecked Sendable {
 
     /// Takes or renews the lease.
     ///
-    /// - Returns: Whether this program holds it.
+    /// - Returns: Whether this program holds the lease.
     /// - Throws: ``ClusterFailure``.
     package func take() throws -> Bool {
         try lock.withLock {
@@ -58,7 +59,7 @@ package final class ClusterLease: @unchecked Sendable {
         }
     }
 
-    /// Gives up the lease, so that another program need not wait until it expires.
+    /// Gives up the lease. Other programs can take it immediately instead of waiting until it expires.
     package func release() {
         lock.withLock {
             _ = try? inTransaction {
@@ -72,7 +73,7 @@ package final class ClusterLease: @unchecked Sendable {
 
     /// Waits until this program holds the lease.
     ///
-    /// - Parameter willWait: Called once, if another program holds it.
+    /// - Parameter willWait: Called once, if another program holds the lease.
     package func wait(_ willWait: @Sendable () -> Void) async throws {
         var hasWaited = false
         while try !take() {
@@ -87,7 +88,7 @@ package final class ClusterLease: @unchecked Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: Self.pause)
             if Task.isCancelled { return }
-            // A failed renewal has no consequences before the lease expires.
+            // If a renewal fails with an error, the lease is kept until it expires.
             if let hasIt = try? take(), !hasIt { return }
             if lock.withLock({ end <= .now }) { return }
         }

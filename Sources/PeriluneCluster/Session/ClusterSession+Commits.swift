@@ -1,10 +1,10 @@
 internal import PeriluneRecords
-/// Commits, and finding out the outcome of a commit without a response.
+/// Commits, and the recovery of a commit's outcome if the leader gave no definite response.
 extension ClusterSession {
     /// Commits the open transaction.
     ///
-    /// - Throws: ``ClusterFailure`` of kind `moved` or `timeout` if it was not committed, of kind `unknown` if the outcome could
-    /// not be determined; ``RemoteError`` if the transaction is still open.
+    /// - Throws: ``ClusterFailure`` of kind `moved` or `timeout` if the transaction was not committed, of kind `unknown` if the
+    ///   outcome could not be determined; ``RemoteError`` if the transaction is still open.
     func commit() throws {
         switch transaction {
         case .none: return
@@ -22,7 +22,7 @@ extension ClusterSession {
         var version: Int64?
         try joined { connection in
             try settle(connection, until: deadline)
-            // The transaction may have begun as a read transaction.
+            // The table may be missing if the transaction began as a read transaction.
             if !hasTokenTable { try connection.execute(CommitToken.definition, until: deadline) }
             if hasChangedSchema { version = try schemaVersion(on: connection, until: deadline) }
             try connection.execute(token.next(), until: deadline)
@@ -40,23 +40,23 @@ extension ClusterSession {
         try connection.query(SchemaVersion.question, until: deadline).first?.first?.integer
     }
 
-    /// Creates the token table outside of a transaction.
+    /// Creates the table of commit tokens, outside a transaction.
     func makeTokenTable(on connection: LeaderConnection, until deadline: Deadline) throws {
         if hasTokenTable { return }
         let former = try schemaVersion(on: connection, until: deadline)
         do {
             try connection.execute(CommitToken.definition, until: deadline)
         } catch let error as RemoteError where error.leavesCommitOpen {
-            // The next leader has the table, or creates it.
+            // The creation may still take effect. The next attempt runs on the next leader, which finds or creates the table.
             do { try awaitEnd(ofLeadOf: connection, until: deadline) } catch ConnectionFailure.deadline { throw error }
             throw ConnectionFailure.lost(error.description)
         }
         hasTokenTable = true
-        // Nothing local depends on this table.
+        // The local schema does not need this table, so it is still up to date.
         schema.didChange(try schemaVersion(on: connection, until: deadline), from: former)
     }
 
-    /// Returns whether the commit has happened.
+    /// Sends COMMIT. Returns whether the transaction was committed.
     private func sendCommit(until deadline: Deadline) throws -> Bool {
         guard let connection else { return false }
         do {
@@ -72,15 +72,16 @@ extension ClusterSession {
         }
     }
 
-    /// Determines whether the last commit, which had no definite response, has happened.
+    /// Determines whether the last commit, which had no definite response, has taken effect.
     ///
     /// - Parameters:
-    ///   - reason: Why the outcome is unknown.
-    ///   - failed: A leader that must not be asked while it leads. Other nodes may have the commit in their logs at a place where its
-    /// own log does not; its next write would take that place.
+    ///   - reason: The reason why the outcome is unknown.
+    ///   - failed: A leader that failed to write the commit to its disk and must not be asked. Other nodes may have the commit in
+    ///     their logs at an index where the leader's log does not. The leader's next write would overwrite this index.
     ///
-    /// A missing token is not proof: an entry of a previous leader could still be committed later. A write by the new leader in the
-    /// transaction that found no token settles it, because entries that are not before it in the log never will be.
+    /// A missing token does not prove that the commit failed, because a log entry of a previous leader could still be committed
+    /// later. Therefore the transaction that finds no token also writes. Once this write is committed, entries that do not precede
+    /// it in the log can never be committed.
     private func lookUpCommit(_ reason: String, afterLeadOf failed: LeaderConnection? = nil) throws -> Bool {
         transaction = .none
         let deadline = Deadline(after: max(timeout, .seconds(15)))
@@ -119,8 +120,9 @@ extension ClusterSession {
         }
     }
 
-    /// Waits until a node no longer leads, or has lost the connection in which it led. A leader that cannot write transfers
-    /// leadership by itself from libraft 0.17 on. An older one ends, or keeps leading and is asked to transfer after a while.
+    /// Waits until a node is no longer the leader, or the connection to it is lost. Since libraft 0.17, a leader that cannot write
+    /// transfers leadership by itself. An older node terminates or stays the leader; after one second, it is asked to transfer
+    /// leadership.
     private func awaitEnd(ofLeadOf connection: LeaderConnection, until deadline: Deadline) throws {
         defer { disconnect() }
         var pauses = BackOff(from: 20, to: 200), patience: Deadline? = Deadline(after: .seconds(1))

@@ -1,9 +1,9 @@
 internal import PeriluneRecords
-/// Repeating operations until a deadline.
+/// Retries of operations until a deadline.
 extension ClusterSession {
-    /// Runs a closure, and repeats it after a change of leader or while another client writes, until the deadline.
+    /// Runs a closure. Until the deadline, repeats it if the leader changes or another client is writing.
     ///
-    /// - Parameter body: Must leave nothing committed when it fails.
+    /// - Parameter body: The operation. If it fails, it must not have committed anything.
     func retrying<Result>(until deadline: Deadline, _ body: (LeaderConnection) throws -> Result) throws -> Result {
         var moving = BackOff(from: 20, to: 500), locked = BackOff(from: 1, to: 40)
         var failure: ClusterFailure?
@@ -28,7 +28,7 @@ extension ClusterSession {
                 }
             } catch ConnectionFailure.deadline {
                 let hasWaited = connection != nil && failure?.kind != .busy
-                // A connection with an outstanding response cannot be used for anything else.
+                // A connection with an outstanding response cannot be used for other requests.
                 disconnect()
                 throw hasWaited
                     ? timeoutFailure("the statement") : failure ?? ClusterFailure(.unreachable, "no node of \(database) answers")
@@ -51,7 +51,7 @@ extension ClusterSession {
 }
 
 extension Duration {
-    /// The duration for messages: "5s", "250ms".
+    /// The text of the duration in error messages: "5s", "250ms".
     var text: String {
         let milliseconds = Int64(self / .milliseconds(1))
         return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"

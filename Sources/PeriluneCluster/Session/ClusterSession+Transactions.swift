@@ -1,5 +1,5 @@
 internal import PeriluneRecords
-/// Transactions: beginning, joining, losing and ending them.
+/// The life cycle of transactions in the cluster.
 extension ClusterSession {
     func begin(_ kind: TransactionKind) throws { try begin(kind, until: Deadline(after: timeout)) }
 
@@ -17,7 +17,7 @@ extension ClusterSession {
         schema.note(version)
     }
 
-    /// Returns whether a transaction is open. Begins one if the local connection is in one.
+    /// Begins a transaction in the cluster if the local connection has an open transaction. Returns whether a transaction is open.
     func joinTransaction() throws -> Bool {
         switch transaction {
         case .lost(let failure): throw failure
@@ -36,7 +36,7 @@ extension ClusterSession {
         }
     }
 
-    /// Runs a closure in the open transaction. A failure of the connection loses the transaction.
+    /// Runs a closure in the open transaction. If the connection fails, the transaction is lost.
     func joined<Result>(_ body: (LeaderConnection) throws -> Result) throws -> Result {
         guard let connection else { throw lose("the connection was lost") }
         do {
@@ -44,7 +44,8 @@ extension ClusterSession {
         } catch let error as RemoteError where error.endsConnection {
             throw lose(error.message)
         } catch let error as RemoteError {
-            // Some failures roll back the whole transaction, which only another BEGIN reveals.
+            // Some errors roll back the whole transaction. Only an attempt to begin another transaction shows whether this
+            // happened.
             if error.mayHaveRolledBack { try checkIsOpen(connection) }
             throw error
         } catch ConnectionFailure.lost(let reason) {
@@ -58,7 +59,7 @@ extension ClusterSession {
         }
     }
 
-    /// Throws if the node has no open transaction.
+    /// Throws if the transaction is no longer open on the node.
     func checkIsOpen(_ connection: LeaderConnection) throws {
         let deadline = Deadline(after: timeout)
         do {
@@ -86,7 +87,7 @@ extension ClusterSession {
         return failure
     }
 
-    /// Rolls back an open transaction and forgets a lost one.
+    /// Rolls back an open transaction, and clears the state of a lost one.
     func rollBack() {
         defer { transaction = .none }
         guard case .open = transaction, let connection else { return }

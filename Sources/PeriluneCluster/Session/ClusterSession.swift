@@ -1,8 +1,10 @@
 internal import PeriluneRecords
-/// A client of a database in a cluster, with one connection to the leader. Connects on demand, and again after a change of leader.
+/// A client of a cluster database, with one connection to the leader. It connects on demand, and reconnects after a change of
+/// leader.
 ///
-/// Operations that are safe to repeat are repeated until the deadline: reads outside of transactions, the start of a transaction, and a
-/// single statement that certainly was not committed. All other failures are reported with the known facts about their outcome.
+/// Until the deadline, the session repeats operations that are safe to repeat: reads outside transactions, the start of a
+/// transaction, and a single statement that was definitely not committed. The errors of all other operations describe what is known
+/// about their outcome.
 final class ClusterSession: RemoteSession, RowPageReceiver {
     let database: ClusterAddress
     /// The time limit of a statement, the start of a transaction, or a commit.
@@ -18,13 +20,13 @@ final class ClusterSession: RemoteSession, RowPageReceiver {
     var members: ClusterMembers
     private(set) var connection: LeaderConnection?
     var transaction = TransactionState.none
-    /// The writes of the open transaction.
+    /// Whether the open transaction has written, and whether it has changed the schema.
     var hasWritten = false
     var hasChangedSchema = false
     let token = CommitToken()
-    /// Whether the token table exists.
+    /// Whether the table of commit tokens exists.
     var hasTokenTable = false
-    /// The expected result of the next statement if it may be sent ahead.
+    /// The expected result of the next statement, if that statement may be sent ahead.
     private var expectation: RemoteResult?
     let changes = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
     let failuresAhead = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
@@ -47,7 +49,7 @@ final class ClusterSession: RemoteSession, RowPageReceiver {
 
     var leader: String? { members.leader?.name }
 
-    /// Closes the connection. The node rolls back an open transaction.
+    /// Closes the connection. The node then rolls back an open transaction.
     func close() {
         disconnect()
         transaction = .none
@@ -87,7 +89,7 @@ final class ClusterSession: RemoteSession, RowPageReceiver {
         return rows
     }
 
-    /// Checks that the local schema agrees with the schema of the cluster.
+    /// Checks that the rows have as many columns as the statement has with the local schema.
     private func check(_ rows: RowPages, of statement: RemoteStatement) throws {
         guard rows.columnCount != statement.columnCount else { return }
         schema.suspect()
@@ -98,7 +100,7 @@ final class ClusterSession: RemoteSession, RowPageReceiver {
     private static let outdated = RemoteError(
         code: 17, message: "another client has changed the schema of the database; run the statement again")  // SQLITE_SCHEMA
 
-    /// Returns the rows of a writing statement, all received before the transaction continues.
+    /// Runs a statement that writes and returns rows. All rows are received before the transaction continues.
     private func changingRows(of call: RemoteCall) throws -> RowPages {
         try changing { connection, deadline in
             let (rows, result) = try connection.changeReturning(call, until: deadline)
@@ -118,7 +120,7 @@ final class ClusterSession: RemoteSession, RowPageReceiver {
         }
     }
 
-    /// Runs a write in the open transaction, or in one of its own.
+    /// Runs a write in the open transaction, or else in a separate transaction.
     private func changing<Result>(_ body: (LeaderConnection, Deadline) throws -> Result) throws -> Result {
         let deadline = Deadline(after: timeout)
         if try joinTransaction() {
@@ -140,7 +142,7 @@ final class ClusterSession: RemoteSession, RowPageReceiver {
                 try commit()
                 return result
             } catch let failure as ClusterFailure where failure.kind == .moved && !deadline.isOver {
-                // Certainly not committed.
+                // The transaction was definitely not committed, so it can be repeated.
                 transaction = .none
             } catch {
                 rollBack()
@@ -195,7 +197,7 @@ final class ClusterSession: RemoteSession, RowPageReceiver {
         try joined { try settle($0, until: Deadline(after: timeout)) }
     }
 
-    /// Receives everything that the node still sends.
+    /// Receives all outstanding responses and rows.
     func settle(_ connection: LeaderConnection, until deadline: Deadline) throws {
         try connection.settle(until: deadline, isInTransaction: transaction != .none)
         let failures = connection.takeFailuresAhead()
@@ -218,7 +220,8 @@ final class ClusterSession: RemoteSession, RowPageReceiver {
         }
     }
 
-    /// Receives a page outside of a transaction. Rows that have been read cannot be taken back, so nothing is repeated.
+    /// Receives a page of rows outside a transaction. A failure is not retried, because the program may already have used earlier
+    /// rows.
     private func receivingOutside(_ connection: LeaderConnection, _ body: () throws -> Void) throws {
         do {
             try body()

@@ -3,9 +3,9 @@ internal import GRDB
 internal import GRDBSQLite
 internal import PeriluneRecords
 
-/// A local statement that represents a remote one. It takes the same values and returns the same rows.
+/// A local statement that represents a remote statement. It takes the same values and returns the same rows.
 final class Carrier {
-    /// The statement, valid as long as this object lives.
+    /// The local statement, which is valid as long as this object exists.
     private(set) var statement: Statement!
     let remote: RemoteStatement
     private let connection: OpaquePointer
@@ -13,8 +13,8 @@ final class Carrier {
     private let name: String
 
     /// - Parameters:
-    ///   - compiled: The statement, compiled on the connection of the schema.
-    ///   - engine: The engine that runs it; not retained.
+    ///   - compiled: The original statement, compiled on the local connection.
+    ///   - engine: The engine that runs the remote statement. It is not retained.
     init(_ sql: String, isReading: Bool, for compiled: OpaquePointer, by engine: any RemoteEngine, in db: Database) throws {
         let shape = Shape(compiled)
         let scan = StatementScan(sql)
@@ -46,20 +46,20 @@ final class Carrier {
     deinit {
         statement = nil
         CarrierNames.remove(name)
-        // A closed connection has already dropped the table.
+        // Closing the connection has already dropped the virtual table.
         if db?.sqliteConnection != nil { pcl_remove_carrier(connection, name) }
     }
 
-    /// Returns whether the statement inserts rows whose ids are known afterwards.
+    /// Returns whether the statement inserts rows whose row ids are known afterward.
     private static func insertion(of scan: StatementScan, in db: Database) throws -> RemoteStatement.Insertion {
         guard scan.inserts, let target = scan.target else { return .none }
         let hasRowIDs = try Bool.fetchOne(
             db, sql: "SELECT type <> 'view' AND NOT wr FROM pragma_table_list(?)", arguments: [target])
-        // Inserts by triggers of a view are not visible.
+        // Inserts by the triggers of a view do not set `last_insert_rowid()`.
         return hasRowIDs != true ? .none : scan.mayUpdate ? .perhaps : .always
     }
 
-    /// The columns and parameters of the virtual table.
+    /// The columns and parameters of the carrier's virtual table.
     private struct Shape {
         var columns: [(name: String, type: String)] = []
         /// The source text of the parameters: `?1`, `:name`.
@@ -74,7 +74,8 @@ final class Carrier {
             }
         }
 
-        /// Returns the declared type, which identifies booleans. Types with a meaning in the declaration are left out.
+        /// Returns the declared type for the virtual table, which lets readers recognize booleans. Leaves out types that have a
+        /// special meaning in the declaration of a virtual table.
         private static func type(_ declared: UnsafePointer<CChar>?) -> String {
             guard let declared else { return "" }
             let text = String(cString: declared)
@@ -95,17 +96,17 @@ final class Carrier {
         func sql(_ name: String) -> String {
             if columns.isEmpty { return "INSERT INTO \(name) VALUES (\((["NULL"] + parameters).joined(separator: ", ")))" }
             let selected = columns.indices.map { "c\($0) AS \(columns[$0].name.quotedName)" }.joined(separator: ", ")
-            // The parameters are compared with IS. As arguments of the table they would be compared with `=`, where NULL is not
-            // equal to NULL.
+            // Compare the parameters with IS. Arguments of a table-valued function would be compared with `=`, under which NULL is
+            // not equal to NULL.
             let values = parameters.indices.map { "p\($0) IS \(parameters[$0])" }.joined(separator: " AND ")
             return "SELECT \(selected) FROM \(name)\(values.isEmpty ? "" : " WHERE " + values)"
         }
     }
 }
 
-/// The functions that SQLite calls when a carrier runs.
+/// The functions that the carriers' virtual tables call when a carrier runs.
 private enum CarrierCalls {
-    /// Never freed: all carriers share it.
+    /// Never freed, because all carriers share it.
     nonisolated(unsafe) static let pointer: UnsafePointer<pcl_carrier_calls> = {
         let calls = UnsafeMutablePointer<pcl_carrier_calls>.allocate(capacity: 1)
         calls.initialize(
@@ -119,7 +120,7 @@ private enum CarrierCalls {
         return UnsafePointer(calls)
     }()
 
-    /// The object that C holds.
+    /// The object that the C code retains while rows are being read.
     private final class Rows {
         let source: any RemoteRows
 
@@ -174,7 +175,7 @@ private enum CarrierCalls {
         }
     }
 
-    /// Runs a closure and converts its error into an SQLite result code and message.
+    /// Runs a closure, and converts an error to an SQLite result code and message.
     private static func attempt(
         _ statement: RemoteStatement, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
         _ body: (any RemoteEngine) throws -> Void

@@ -1,7 +1,7 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// Accesses to a database in a cluster.
+/// The accesses of scripts to a cluster database.
 extension ClusterDatabase {
     func refuse(_ error: @autoclosure () -> any Error) throws { throw error() }
 
@@ -16,7 +16,7 @@ extension ClusterDatabase {
 
     func access<Client: PlaceClient>(_ db: Database, for client: Client, _ body: () throws -> Void) throws {
         session.isCancelled = Client.isCancelled
-        // The statement fails with an SQLite error, so the error for the script is stored.
+        // The statement fails with an SQLite error, so the error that the script must see is stored.
         session.onFailure = { failure in client.keep(failure) }
         defer {
             session.onFailure = { _ in }
@@ -34,7 +34,8 @@ extension ClusterDatabase {
         try refresh(db, for: client)
     }
 
-    /// Loads the schema if it is outdated, and makes the client compile its statements again if it has not yet done so.
+    /// Loads the schema again if it is outdated. If the schema was loaded since the client compiled its statements, makes the
+    /// client compile them again.
     private func refresh(_ db: Database, for client: some PlaceClient) throws {
         if isOutdated {
             client.forgetStatements(of: db)
@@ -82,7 +83,7 @@ extension ClusterDatabase {
 }
 
 extension RemoteSession {
-    /// Receives the responses to statements sent ahead, and reports a failure.
+    /// Receives the responses to statements sent ahead. Reports a failure to the session, and returns whether none occurred.
     func hasSettledAhead() -> Bool {
         do {
             try settleAhead()

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneDependencies
 
-/// Copies of a database in a cluster.
+/// Local copies of a cluster database.
 extension ClusterDatabase {
     func withContents<Result>(
         of writer: any DatabaseWriter, _ body: (any DatabaseWriter) throws -> Result
@@ -18,10 +18,10 @@ extension ClusterDatabase {
         }
     }
 
-    /// Writes the database to a new file and its log to a second file next to it, as a node stores them.
+    /// Writes the database to a new file, and its write-ahead log to a file next to it.
     private func writeCopy(to path: String) throws {
         for file in try session.dump() {
-            // The node chooses the names, so they decide only which of the two files it is.
+            // The node chooses the file names, so they are used only to distinguish the two files and never as paths.
             let target = file.name.hasSuffix("-wal") ? path + "-wal" : path
             try Data(file.bytes).write(to: URL(filePath: target), options: .withoutOverwriting)
         }

@@ -1,8 +1,8 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// Migrations of a database in a cluster. GRDB runs them on the local connection and records them there. These functions record
-/// them in the cluster, in the transactions of the migrations.
+/// The migrations of a cluster database. GRDB runs migrations on the local connection and records their names there. These
+/// functions also record the names in the cluster, within each migration's transaction.
 extension ClusterDatabase {
     func migrating<Result>(
         _ writer: any DatabaseWriter, forget: (Database) throws -> Void, _ body: () throws -> Result
@@ -15,7 +15,7 @@ extension ClusterDatabase {
         return try body()
     }
 
-    /// - Throws: ``ClusterFailure`` of kind `moved` if another client has run the migration in the meantime.
+    /// - Throws: ``ClusterFailure`` of kind `moved` if another client has already run the migration.
     func begin(migration name: String) throws {
         try Self.asDatabaseErrors {
             try session.begin(.immediate)
@@ -44,7 +44,7 @@ extension ClusterDatabase {
         try Self.asDatabaseErrors { try session.execute(sql.joined(separator: "; "), changesSchema: true) }
     }
 
-    /// The rows to check are in the cluster.
+    /// Checks foreign keys in the cluster, because the local database has no rows.
     ///
     /// - Throws: ``ForeignKeyError``.
     func checkForeignKeys(_ checkHere: () throws -> Void) throws {
@@ -57,6 +57,6 @@ extension ClusterDatabase {
 }
 
 extension String {
-    /// The text as an SQL literal.
+    /// The string as an SQL literal.
     fileprivate var sqlLiteral: String { "'" + replacing("'", with: "''") + "'" }
 }

@@ -4,10 +4,10 @@ internal import GRDB
 internal import GRDBSQLite
 internal import PeriluneRecords
 
-/// A database in a cluster and its local shadow: a database in memory with the same schema and no rows. Statements are compiled on
-/// the shadow, where SQLite reports mistakes, and run in the cluster.
+/// A cluster database and its local shadow, an in-memory database with the same schema but no rows. Statements are compiled on the
+/// shadow, where SQLite detects mistakes, and run in the cluster.
 ///
-/// `@unchecked Sendable`: everything but `address` is used on the queue only.
+/// `@unchecked Sendable`: all members except `address` are used only on the database's queue.
 final class ClusterDatabase: DatabasePlace, @unchecked Sendable {
     let address: String?
     let link: PlaceLink?
@@ -15,9 +15,9 @@ final class ClusterDatabase: DatabasePlace, @unchecked Sendable {
     let session: any RemoteSession
     private(set) var loads = 0
 
-    /// Connects and reads the schema.
+    /// Connects to the cluster and loads the schema.
     ///
-    /// - Returns: The shadow, used like any database.
+    /// - Returns: The shadow, which is used like any other database.
     /// - Throws: ``ClusterFailure``.
     static func open(
         _ address: ClusterAddress, timeout: Duration, configuration: Configuration = Configuration(),
@@ -40,7 +40,7 @@ final class ClusterDatabase: DatabasePlace, @unchecked Sendable {
 
     private init(_ address: String, _ session: any RemoteSession, isReadonly: Bool) {
         (self.address, self.session, self.isReadonly) = (address, session, isReadonly)
-        // The session outlives the statements that use the link.
+        // The link contains pointers into the session, which outlives all statements that use the link.
         link = PlaceLink(
             changes: session.changes, failuresAhead: session.failuresAhead,
             expect: { [unowned session] changes, rowID in session.expect(changes: changes, rowID: rowID) },
@@ -70,13 +70,13 @@ final class ClusterDatabase: DatabasePlace, @unchecked Sendable {
 
     // MARK: - The schema
 
-    /// Reads the schema again. The connection must have no running statement and no transaction.
+    /// Loads the schema again. The connection must have no running statement and no open transaction.
     func load(into db: Database) throws {
         try ShadowSchema(session: session).load(into: db)
         loads += 1
     }
 
-    /// Whether the local schema is known to be outdated.
+    /// Whether another client is known to have changed the schema since it was loaded.
     var isOutdated: Bool { session.isSchemaOutdated }
 
     // MARK: - Statements
@@ -85,7 +85,7 @@ final class ClusterDatabase: DatabasePlace, @unchecked Sendable {
         do {
             return try body()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            // Within a transaction the schema does not change.
+            // Other clients cannot change the schema during a transaction.
             guard session.local.transaction() == nil, case .none = session.transaction, (try? session.checkSchema()) != nil,
                 isOutdated,
                 (try? load(into: db)) != nil
@@ -111,12 +111,12 @@ final class ClusterDatabase: DatabasePlace, @unchecked Sendable {
 
     func changesCount(of db: Database) -> Int { Int(session.changes.pointee) }
 
-    /// Rolls back a transaction that is still open in the cluster after an access.
+    /// Ends an access. Rolls back a transaction that is still open in the cluster.
     func endAccess() { session.rollBack() }
 
     func beginRemotely(_ kind: TransactionKind) throws { try session.begin(isReadonly ? .deferred : kind) }
 
-    /// Runs a closure and throws an SQLite error of a node as a local SQLite error.
+    /// Runs a closure, and converts an SQLite error from a node to a local SQLite error.
     static func asDatabaseErrors<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -128,9 +128,9 @@ final class ClusterDatabase: DatabasePlace, @unchecked Sendable {
     }
 }
 
-/// An observer that ends the transaction in the cluster with the local one.
+/// A transaction observer that commits or rolls back in the cluster when the local transaction ends.
 private final class TransactionMirror: TransactionObserver {
-    /// Lives as long as the connection that owns this observer.
+    /// The database, which exists as long as the connection that owns this observer.
     private let database: ClusterDatabase
     private var session: any RemoteSession { database.session }
 

@@ -1,7 +1,7 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// A statement that a carrier represents.
+/// A statement that runs in the cluster and that a carrier represents locally.
 struct CarriedStatement: PlacedStatement {
     let carrier: Carrier
 
@@ -18,7 +18,7 @@ struct CarriedStatement: PlacedStatement {
     }
 }
 
-/// A statement that runs locally and in the cluster: of a transaction, of the connection, or of the schema.
+/// A statement that runs both locally and in the cluster, because it concerns the transaction, the connection or the schema.
 struct MirroredStatement: PlacedStatement {
     let statement: Statement
     let text: RemoteText
@@ -34,7 +34,8 @@ struct MirroredStatement: PlacedStatement {
             return try body()
         }
         try body()
-        // BEGIN is sent with the next statement. COMMIT and ROLLBACK come from the observer.
+        // Only savepoints are sent here. BEGIN is sent together with the next statement, and the transaction observer sends COMMIT
+        // and ROLLBACK.
         let sql = statement.sql, word = StatementScan(sql).words
         let isSavepoint = ["SAVEPOINT", "RELEASE"].contains(word.first) || (word.first == "ROLLBACK" && word.contains("TO"))
         if isSavepoint, session.local.transaction() != nil { try session.execute(sql, changesSchema: false) }

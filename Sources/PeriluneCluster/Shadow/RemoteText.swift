@@ -1,15 +1,15 @@
 internal import GRDBSQLite
 internal import PeriluneRecords
 
-/// The SQL that is sent to a cluster for a statement, and how it is treated there.
+/// The category of a statement in a cluster, with the SQL that is sent for it.
 enum RemoteText {
-    /// Concerns the transaction or the connection. Runs locally first.
+    /// A statement that concerns the transaction or the connection. It runs locally first.
     case control
-    /// Changes the schema, in the cluster and then locally.
+    /// A statement that changes the schema. It runs in the cluster, and then locally.
     case schema(String)
-    /// Returns rows and changes nothing.
+    /// A statement that returns rows and changes nothing.
     case reading(String)
-    /// Changes rows, and returns some with RETURNING.
+    /// A statement that changes rows. With RETURNING, it also returns rows.
     case changing(String)
 
     /// Whether the statement writes.
@@ -21,7 +21,7 @@ enum RemoteText {
     }
 
     /// - Parameters:
-    ///   - sql: One statement that SQLite has compiled on the connection of the schema.
+    ///   - sql: A statement that SQLite has compiled on the local connection.
     ///   - statement: The compiled statement.
     /// - Throws: ``ClusterFailure`` of kind `refused` if clusters do not support the statement.
     init(_ sql: String, _ statement: OpaquePointer) throws {
@@ -32,9 +32,9 @@ enum RemoteText {
         }
         if let pragma = screening.pragma, scan.words.first == "PRAGMA" {
             switch pragma.name {
-            // Applied in the cluster before the next transaction.
+            // The session applies this setting in the cluster before the next transaction.
             case "foreign_keys": self = .control
-            // Valid until the end of the transaction.
+            // This setting ends with the transaction, so it can be sent.
             case "defer_foreign_keys" where pragma.hasValue: self = .changing(scan.text)
             default:
                 try Self.check(pragma)
@@ -90,8 +90,9 @@ enum RemoteText {
 
     // MARK: - Declared types
 
-    // A node interprets the declared types of result columns. NULL in a BOOLEAN or DATETIME column arrives as another value, and a
-    // value of an unexpected class ends the node. Expressions have no declared type.
+    // A node interprets the declared types of result columns. NULL in a BOOLEAN or DATETIME column arrives as a different value,
+    // and a value of an unexpected storage class crashes the node. Expressions have no declared type, so columns are turned into
+    // expressions.
 
     private static func hasDeclaredType(_ statement: OpaquePointer, _ column: CInt) -> Bool {
         sqlite3_column_decltype(statement, column) != nil
@@ -101,12 +102,12 @@ enum RemoteText {
         let count = sqlite3_column_count(statement)
         guard (0..<count).contains(where: { hasDeclaredType(statement, $0) }) else { return sql }
         let names = (0..<count).map { "c\($0)" }
-        // On its own line, because the statement may end with a comment.
+        // The parenthesis is on a separate line, because the statement may end with a comment.
         return
             "WITH perilune_q(\(names.joined(separator: ","))) AS (\(sql)\n) SELECT \(names.map { "+" + $0 }.joined(separator: ",")) FROM perilune_q"
     }
 
-    /// Returns the expressions of RETURNING, each with a unary plus, with `*` expanded into columns.
+    /// Returns the statement with a unary plus before each expression of RETURNING. Expands `*` into columns.
     private static func withoutDeclaredTypes(_ scan: StatementScan, _ statement: OpaquePointer) -> String {
         let count = Int(sqlite3_column_count(statement))
         guard count > 0, let returning = scan.returning else { return scan.text }

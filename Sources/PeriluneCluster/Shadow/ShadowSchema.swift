@@ -3,11 +3,11 @@ internal import GRDB
 internal import GRDBSQLite
 internal import PeriluneRecords
 
-/// A copy of the cluster's schema in the local shadow, which stays empty except for the names of migrations.
+/// A copy of the cluster's schema in the local shadow, whose tables stay empty except for the records of migrations.
 struct ShadowSchema {
     let session: any RemoteSession
 
-    /// Reads the schema and replaces the local one. The connection must have no running statement.
+    /// Replaces the local schema with the cluster's schema. The connection must have no running statement.
     func load(into db: Database) throws {
         let version = try session.schemaVersion()
         let objects = try session.query(Self.question)
@@ -15,7 +15,7 @@ struct ShadowSchema {
         defer { try? fresh.close() }
         try fresh.writeWithoutTransaction { scratch in
             try scratch.execute(sql: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON")
-            // Objects that cannot be created locally, such as tables of a missing module, are missing in the shadow.
+            // Skip objects that cannot be created locally, such as virtual tables of a missing module.
             for object in objects { if let sql = object[1].text { try? scratch.execute(sql: sql) } }
             for name in [OwnTables.migrations, OwnTables.checksums] where objects.contains(where: { $0[0].text == name }) {
                 try copyRows(of: name, into: scratch)
@@ -26,8 +26,8 @@ struct ShadowSchema {
         session.didLoadSchema(version, objects: Set(objects.compactMap { $0[0].text }))
     }
 
-    /// Selects name and SQL of all objects created by statements: tables, then indexes, views and triggers, without shadow tables
-    /// of virtual tables.
+    /// The query for the names and SQL of all schema objects in the order of their creation: tables, indexes, views, triggers.
+    /// Leaves out the shadow tables of virtual tables.
     private static let question = """
         SELECT name, sql FROM sqlite_schema
         WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'
@@ -35,7 +35,7 @@ struct ShadowSchema {
         ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid
         """
 
-    /// GRDB and migrations read here which migrations have run.
+    /// Copies the rows of a table that records migrations, because GRDB reads the applied migrations from the shadow.
     private func copyRows(of table: String, into db: Database) throws {
         for row in try session.query("SELECT * FROM \(table)") {
             let places = row.map { _ in "?" }.joined(separator: ", ")
