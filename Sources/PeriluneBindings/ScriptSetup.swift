@@ -80,6 +80,5 @@ package struct OutsideEffects: OptionSet, Sendable {
     package static let native = OutsideEffects(rawValue: 4)
     /// Opening other database files.
     package static let databases = OutsideEffects(rawValue: 8)
-    /// All effects.
     package static let all: OutsideEffects = [.files, .programs, .native, .databases]
 }

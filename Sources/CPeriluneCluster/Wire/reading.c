@@ -85,7 +85,7 @@ static bool read_blob(pcl_reader *page, pcl_value *value) {
     return value->bytes != NULL;
 }
 
-/* Wire types that SQLite does not have. */
+/* Types of the wire protocol that SQLite does not have. */
 enum { UNIX_TIME = 9, ISO8601 = 10, BOOLEAN = 11 };
 
 static bool read_value(pcl_reader *page, unsigned type, pcl_value *value) {

@@ -92,7 +92,7 @@ static uint8_t type_of(sqlite3_value *value) {
     }
 }
 
-/* Returns false for a text that contains NUL. */
+/* Writes a value. Returns false if the value is text that contains NUL. */
 static bool put_value(pcl_buffer *buffer, sqlite3_value *value, uint8_t type) {
     switch (type) {
         case PCL_INTEGER: pcl_put_u64(buffer, (uint64_t)sqlite3_value_int64(value)); break;

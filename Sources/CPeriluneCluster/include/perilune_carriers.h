@@ -1,5 +1,5 @@
 /*
-** Carriers: local SQLite statements that run a statement in another database.
+** Carriers, which are local SQLite statements that run a statement in another database.
 **
 ** A carrier is compiled on a local connection like any other statement, so code that binds, steps and reads statements works
 ** without changes. Each carrier refers to a separate virtual table. In a reading carrier, the parameters are hidden columns

@@ -37,7 +37,7 @@ typedef struct {
     int input, output, errors; /* become descriptors 0, 1 and 2; -1 inherits */
 } piso_program;
 
-/* Makes a non-blocking pipe that is closed on exec. Returns 0, or -1 and errno. */
+/* Creates a non-blocking pipe that is closed on exec. Returns 0, or -1 with errno set. */
 int piso_pipe(int ends[2]);
 
 /* Starts a process that inherits only the file descriptors in `program`. Returns 0 or an errno. */
@@ -106,13 +106,13 @@ int piso_restrict_files(const piso_path_rule *rules, size_t count);
 /* Returns whether the kernel can filter system calls. */
 bool piso_can_filter_calls(void);
 
-/* Restricts all threads to the system calls that a worker needs. Returns 0, or an errno. */
+/* Restricts all threads to the system calls that a worker process needs. Returns 0 or an errno. */
 int piso_restrict_calls(void);
 
 /* Returns the number of threads in the process, or 0 if it is unknown. */
 int piso_thread_count(void);
 
-/* Limits the memory of the process to its current use plus `more_in_bytes`. Returns 0, or an errno. */
+/* Limits the memory of the process to its current use plus `more_in_bytes`. Returns 0 or an errno. */
 int piso_limit_memory(uint64_t more_in_bytes);
 
 /* Disables core dumps and limits the number of file descriptors. Returns 0 or an errno. */

@@ -4,7 +4,7 @@ package import GRDB
 internal import PeriluneRecords
 internal import Synchronization
 
-/// Support for double-quoted strings in triggers and views, as in `strftime("%s")`.
+/// Support for double-quoted strings in triggers and views, such as `strftime("%s")`.
 ///
 /// By default, SQLite treats a double-quoted name that does not exist as a string. GRDB disables this. If a trigger or view of
 /// another program depends on such strings, its tables would then be unusable. Therefore a connection accepts the strings if the

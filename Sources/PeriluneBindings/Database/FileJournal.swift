@@ -47,7 +47,7 @@ package struct FileJournal: Equatable, Sendable {
         guard let path, !configuration.readonly else { return }
         var journal = self
         if case .wal = configuration.journalMode {
-            // GRDB would set the mode and `synchronous` after this preparation.
+            // Otherwise GRDB would set `synchronous` after this preparation.
             configuration.journalMode = .default
             (journal.mode, journal.synchronous, journal.switchesExisting) = (.wal, synchronous ?? .normal, true)
         }

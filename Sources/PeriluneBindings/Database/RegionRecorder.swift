@@ -3,7 +3,7 @@ internal import GRDB
 internal import PeriluneLua
 internal import Synchronization
 
-/// Records which database regions a script reads.
+/// A recorder of the database regions that scripts read.
 enum RegionRecorder {
     /// The regions read so far, by state, for the states that are being recorded.
     private static let regions = Mutex<[LuaStateIdentity: DatabaseRegion]>([:])

@@ -8,7 +8,6 @@ internal import Synchronization
 package struct SQLiteExtensions: Sendable {
     private let paths: [String]
 
-    /// No extensions.
     package static let none = SQLiteExtensions([])
 
     /// Creates the list from the paths of shared libraries. The libraries are not loaded.
@@ -86,7 +85,7 @@ private enum LoadedExtensions {
     }
 }
 
-/// An extension that could not be loaded.
+/// The error of loading an extension.
 package struct ExtensionError: LuaErrorDescribing, CustomStringConvertible {
     package let path: String
     package let reason: String

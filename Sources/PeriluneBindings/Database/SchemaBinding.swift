@@ -3,7 +3,7 @@ internal import GRDB
 package import PeriluneLua
 package import PeriluneRecords
 
-/// The native functions of the Lua library for table schemas: `perilune.native.schema`.
+/// The native functions with which the Lua library reads table schemas: `perilune.native.schema`.
 enum SchemaBinding {
     static func install(in native: LuaTable) throws {
         try native.setFunction("table") { arguments in
@@ -18,7 +18,7 @@ enum SchemaBinding {
         try defineStatements(in: native)
     }
 
-    /// Defines `sql`: (database, name of a table or nil) returns the statements of the schema.
+    /// Defines `sql`: (database, name of a table or nil) returns the SQL statements of the whole schema or of one table.
     private static func defineStatements(in native: LuaTable) throws {
         try native.setFunction("sql") { arguments in
             let handle = try DatabaseHandle(arguments, 1, for: "schema")

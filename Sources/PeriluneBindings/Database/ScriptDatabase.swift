@@ -6,7 +6,7 @@ package import GRDB
 package import PeriluneLua
 package import PeriluneRecords
 
-/// A database as used by one Lua state.
+/// A database that one Lua state uses.
 ///
 /// GRDB owns the connections, transactions and statements. The row path, which is written in C, calls ``DatabaseCallbacks`` to open
 /// accesses and to prepare and run statements. These callbacks first check every condition that would make GRDB crash the process.
@@ -19,9 +19,9 @@ package final class ScriptDatabase {
     /// The reader for single statements; `nil` if the database is not a pool.
     let statementReader: StatementReader?
     private(set) var isClosed = false
-    /// The known part of the schema.
+    /// The part of the schema that has been loaded.
     var schema = DatabaseSchema(generation: 0)
-    /// The compiled requests.
+    /// The cache of compiled requests.
     let requestPlans = PlanCache()
     /// The Lua tables that describe the database's tables, by folded name, with the ids of the schemas from which they were
     /// created.

@@ -27,7 +27,6 @@ package struct ScriptEnvironment: Sendable {
     /// Whether the clock or the random numbers are not the system's.
     package var isControlled: Bool { !date.isSystem || !random.isSystem }
 
-    /// Returns the current time.
     package func now() throws -> DateTime {
         if date.isSystem { return try SystemClock.now() }
         let microseconds = (date().timeIntervalSince1970 * 1_000_000).rounded()

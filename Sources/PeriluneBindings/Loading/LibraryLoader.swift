@@ -11,7 +11,6 @@ package final class LibraryLoader {
     private let modules: [LibraryModules]
     private let loaded: LuaTable
     private var providers: [String: Provider] = [:]
-    /// The `require` function of the library.
     private var requireFunction: LuaFunction?
 
     /// - Parameter modules: Additional Lua modules besides the standard modules.

@@ -94,7 +94,7 @@ struct LoopBinding {
             journal.addOutput(text.bytes)
             return []
         }
-        // (name, function) returns the number of the source.
+        // (name, function) calls the function after each system signal with this name; returns the number of the source.
         try table.setFunction("on_signal") { [loop] arguments in
             let name: String = try arguments.get(1)
             let function: LuaFunction = try arguments.get(2)

@@ -36,7 +36,6 @@ package final class LoopParking: Sendable {
 
     private let state = Mutex(State())
 
-    /// Creates a place.
     package func makePlace() -> Place {
         state.withLock { state in
             state.count += 1

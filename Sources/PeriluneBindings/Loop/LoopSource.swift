@@ -70,7 +70,7 @@ package final class LoopSource {
         self.body = body
     }
 
-    /// A thread-safe closure that signals the source.
+    /// A thread-safe closure that calls ``signal()``.
     package var signaller: @Sendable () -> Void {
         { [id, queue] in queue.signal(id) }
     }

@@ -27,7 +27,7 @@ enum OwnerBinding {
     }
 }
 
-/// The owners of rows, such as active runs and jobs.
+/// The states that own rows, such as active runs and jobs.
 package enum RowOwners {
     /// Returns whether the state with a name exists, or `nil` if it belongs to another machine or process namespace.
     package static func isAlive(_ name: String) -> Bool? { OwnerToken.isAlive(name) }
@@ -82,7 +82,7 @@ private final class OwnerToken: Sendable {
     static func isAlive(_ name: String) -> Bool? {
         let parts = name.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 6, parts[0] == machine[0] else { return nil }
-        // A reboot ends all processes.
+        // After a reboot, no process of the earlier boot exists.
         guard parts[1] == machine[1] else { return false }
         guard parts[2] == machine[2] || parts[2] == "?" || machine[2] == "?" else { return nil }
         guard parts[3...4].joined(separator: " ") != process else {

@@ -52,10 +52,8 @@ package final class ScriptLoop {
         timers = LoopTimers(clock: LoopClock(environment.date))
     }
 
-    /// Attaches the loop to a state.
     func join(_ state: LuaState) { core = state.core }
 
-    /// Sets the thread of the state.
     func setThread(_ thread: LuaThread) { core?.thread = thread }
 
     /// Traps in debug builds if the caller is not on the state's thread.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneLua
 
-/// The options of `m:migrate`, as passed by the Lua library.
+/// The options of `m:migrate` that the Lua library passes.
 struct MigrationOptions {
     /// The last migration to run; `nil` runs all.
     let target: String?

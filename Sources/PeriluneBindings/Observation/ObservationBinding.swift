@@ -74,7 +74,7 @@ struct ObservationBinding {
             try observers.value(of: arguments[1]).pause(seconds: arguments.get(2), loop.timers)
             return []
         }
-        // (observer) suppresses signals until `resume`.
+        // (observer) suppresses signals until `resume` is called.
         try table.setFunction("suspend") { [observers] arguments in
             try observers.value(of: arguments[1]).suspend(true)
             return []

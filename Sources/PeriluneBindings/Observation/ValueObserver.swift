@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The Swift part of a value observation, which reads values and signals when they may have changed.
 final class ValueObserver: DatabaseValueObserver {
-    /// The thread-safe receiver of changes.
+    /// The thread-safe part, which receives signals about changes.
     private final class Listener: Sendable {
         private struct State {
             var body: (@Sendable () -> Void)?

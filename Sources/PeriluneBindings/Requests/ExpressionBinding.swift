@@ -18,7 +18,7 @@ extension RequestBinding {
         try define("name", in: table) { call in
             .column(0, of: try CommonTable("table", columns: [call.string(1)]).table)
         }
-        // (request, name)
+        // (request, name) returns a column or annotation of a request.
         try define("column_of_request", in: table) { call in
             let request = try call.derivable(1).request
             let name = try call.string(2)
@@ -83,7 +83,7 @@ extension RequestBinding {
         }
         try define("count_rows", in: table) { _ in try .countOfRows() }
         try define("filtering", in: table) { call in try call.expression(1).filteringAggregate(call.expression(2)) }
-        // (alternating conditions and results, otherwise)
+        // (list of alternating conditions and results, result for all other cases)
         try define("choice", in: table) { call in
             let parts = try call.expressions(1)
             let branches = stride(from: 0, to: parts.count - 1, by: 2).map { (condition: parts[$0], result: parts[$0 + 1]) }

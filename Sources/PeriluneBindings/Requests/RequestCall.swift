@@ -75,7 +75,7 @@ struct RequestCall {
         try DatabaseHandle(arguments, position, for: "the request")
     }
 
-    /// Returns the table with a name in a database.
+    /// Returns the schema of a table in a database.
     ///
     /// - Parameter names: The position of the optional field names of a record class.
     func table(_ name: String, of position: Int, names: Int) throws -> TableSchema {

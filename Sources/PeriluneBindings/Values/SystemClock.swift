@@ -5,7 +5,6 @@ import Darwin
 #endif
 package import PeriluneRecords
 
-/// The system clock.
 package enum SystemClock {
     /// Returns the current time with microsecond resolution.
     package static func now() throws -> DateTime {

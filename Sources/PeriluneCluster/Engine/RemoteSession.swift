@@ -13,7 +13,7 @@ protocol RemoteSession: RemoteEngine {
     /// Runs SQL without parameters, such as schema changes and savepoints, in the open transaction or else in a separate one.
     func execute(_ sql: String, changesSchema: Bool) throws
 
-    // Statements that are sent ahead.
+    // Functions for statements that are sent ahead.
 
     /// The number of rows that the last statement changed. The row path reads it.
     var changes: UnsafeMutablePointer<Int64> { get }
@@ -28,7 +28,7 @@ protocol RemoteSession: RemoteEngine {
     /// - Throws: ``ClusterFailure`` if the transaction is lost.
     func settleAhead() throws
 
-    // The schema.
+    // Functions for the schema.
 
     /// Whether another client is known to have changed the schema since it was loaded.
     var isSchemaOutdated: Bool { get }
@@ -44,7 +44,7 @@ protocol RemoteSession: RemoteEngine {
     ///   - objects: The names of all objects in the schema.
     func didLoadSchema(_ version: Int64?, objects: Set<String>)
 
-    // The whole database.
+    // Functions for the whole database.
 
     /// Returns the SQLite files of the database: the database and its write-ahead log.
     func dump() throws -> [(name: String, bytes: [UInt8])]

@@ -25,8 +25,8 @@ struct RemoteError: Error, Equatable, CustomStringConvertible {
 
     var isBusy: Bool { code & 0xFF == 5 }
 
-    /// Whether SQLite may have rolled back the transaction. Errors in SQL, writes to a read-only database and type mismatches do
-    /// not cause a rollback.
+    /// Whether SQLite may have rolled back the transaction. Errors in SQL, writes in read transactions and type mismatches do not
+    /// cause a rollback.
     var mayHaveRolledBack: Bool { ![1, 8, 20].contains(code & 0xFF) }
 }
 

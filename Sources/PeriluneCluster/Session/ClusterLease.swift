@@ -25,7 +25,7 @@ package final class ClusterLease: @unchecked Sendable {
     private var end = ContinuousClock.now
 
     /// - Parameters:
-    ///   - url: The database in the cluster.
+    ///   - url: The URL of the cluster database.
     ///   - name: The name of the lease.
     /// - Throws: ``ClusterFailure`` of kind `argument`.
     package init(url: String, name: String) throws {

@@ -12,7 +12,6 @@ enum RemoteText {
     /// A statement that changes rows. With RETURNING, it also returns rows.
     case changing(String)
 
-    /// Whether the statement writes.
     var writes: Bool {
         switch self {
         case .schema, .changing: true

@@ -40,7 +40,7 @@ final class CodingPath {
     }
 }
 
-/// The key of a list element. It counts from 0 like `Codable`; messages count from 1 like Lua.
+/// The key of a list element. The index counts from 0, as in `Codable`, but error messages show it counting from 1, as in Lua.
 struct IndexKey: CodingKey {
     let index: Int
 

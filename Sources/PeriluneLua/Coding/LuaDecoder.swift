@@ -105,7 +105,6 @@ private struct ValueDecoder: Decoder {
         return elements
     }
 
-    /// Decodes the value.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let leaf = try leaf(type) { return leaf as! Value }  // `leaf` returns a value of the requested type
         guard !path.isTooDeep else { throw failure(CodingPath.depthMessage) }
@@ -174,7 +173,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     var allKeys: [Key] {
-        // Reading cannot fail: the table was already read when the container was created.
+        // Reading the table cannot fail, because it was already read when the container was created.
         ((try? table.pairs()) ?? []).compactMap { key, _ in
             switch key {
             case .string(let string): string.string.flatMap(Key.init(stringValue:))
@@ -267,7 +266,7 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
     }
 
     mutating func decodeNil() -> Bool {
-        // A list has no nil elements.
+        // Lists cannot contain nil.
         false
     }
 

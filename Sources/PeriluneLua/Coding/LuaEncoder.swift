@@ -139,7 +139,7 @@ private final class Node {
         }
     }
 
-    /// Makes the node a table with fields. Returns false if the node already has a different kind.
+    /// Makes the node a table with fields. Returns false if the node is already of another kind.
     func becomeFields() -> Bool {
         switch content {
         case .none: content = .fields([])

@@ -18,7 +18,7 @@ public struct LuaError: Error {
         public static let host = Code(value: .host)
         /// The memory limit was exceeded, or the machine ran out of memory.
         public static let memory = Code(value: .memory)
-        /// An error was raised while another one was being handled.
+        /// An error was raised while another error was being handled.
         public static let errorHandling = Code(value: .errorHandling)
         /// The time limit was exceeded.
         public static let timeout = Code(value: .timeout)
@@ -28,13 +28,13 @@ public struct LuaError: Error {
         public static let budget = Code(value: .budget)
         /// The limit for writes to files was exceeded.
         public static let disk = Code(value: .disk)
-        /// The script called `os.exit`. The field `status` has the exit status.
+        /// The script called `os.exit`. The field `status` contains the exit status.
         public static let exit = Code(value: .exit)
         /// A value does not have the type that Swift requested.
         public static let conversion = Code(value: .conversion)
         /// The API was misused: the state is closed, or a handle belongs to another state or to a scope that has ended.
         public static let usage = Code(value: .usage)
-        /// The process in which the script ran has ended. The field `signal` has the number of the signal that ended it.
+        /// The process in which the script ran has crashed. The field `signal` contains the number of the signal that ended it.
         public static let crashed = Code(value: .crashed)
 
         /// Creates the code with the given description, or `nil` if no code has it.

@@ -3,14 +3,14 @@ internal import CPeriluneShim
 /// An error whose Lua error object is created by a C function. Package-internal, because only this package's C code creates error
 /// objects.
 package protocol LuaErrorPushing: Error {
-    /// Pushes the error object. The caller adds the position to it.
+    /// Pushes the error object. The caller adds the script's position.
     func pushErrorObject(on L: OpaquePointer)
-    /// The error for ``LuaError/underlying``.
+    /// The error that becomes ``LuaError/underlying``.
     var underlying: any Error { get }
 }
 
-// Errors as scripts see them, for libraries that add details. Package-internal: programs that embed Lua throw their own error
-// types, which provide all details (``LuaErrorDescribing``).
+// Access to raised values and error objects, for libraries that add details to errors. Package-internal, because programs that
+// embed Lua throw error types that provide all details themselves (``LuaErrorDescribing``).
 extension LuaError {
     /// The value that a script raised or would catch; `nil` for an error that was never raised in Lua.
     package var raisedValue: LuaValue? {

@@ -16,7 +16,7 @@ extension LuaState {
         return LuaFunction(LuaReference(takingTopOf: core))
     }
 
-    /// Returns the paths of the native modules' libraries that scripts have loaded, sorted.
+    /// Returns the sorted paths of the native modules that scripts have loaded.
     package func nativeLibraries() throws(LuaError) -> [String] {
         guard case .table(let paths)? = try makeFunction(c: plua_native_libraries).call([]).first else { return [] }
         return try paths.array().compactMap { if case .string(let path) = $0 { path.description } else { nil } }.sorted()

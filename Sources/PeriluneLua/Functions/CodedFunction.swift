@@ -78,7 +78,7 @@ package enum LuaAsyncRequest<Request> {
     case results([LuaValue])
 }
 
-/// An asynchronous operation with its own conversions.
+/// An asynchronous operation with explicit conversions of its arguments and results.
 private struct ConvertedOperation<Request: Sendable, Response: Sendable>: LuaAsyncOperation {
     unowned let core: LuaCore
     let staysOnThread: Bool

@@ -29,7 +29,7 @@ package struct LuaAbandonment: Error {
     package init() {}
 }
 
-/// An asynchronous call that a script waits for.
+/// The asynchronous call for which a script waits.
 struct PendingOperation {
     let operation: any LuaAsyncOperation
     let arguments: [LuaValue]
@@ -106,7 +106,7 @@ extension LuaFunction {
         let (core, ownRun) = (driver.core, driver.ownRun)
         // The closures of `withTaskCancellationHandler` cannot throw typed errors.
         let result: Result<[LuaValue], LuaError> = await withTaskCancellationHandler {
-            // Captured, so that the closure and the script run on the actor.
+            // Capturing the isolation makes the closure and the script run on the actor.
             _ = isolation
             do throws(LuaError) {
                 return .success(try await driver.run())
@@ -123,7 +123,7 @@ extension LuaFunction {
 /// A driver that runs a function in its own coroutine and resumes it with the outcome of each asynchronous call.
 private final class AsyncDriver {
     let core: LuaCore
-    /// The run of this driver.
+    /// The run that the driver executes.
     let ownRun: LuaRun
     private let coroutine: LuaReference
     private let thread: OpaquePointer
@@ -265,7 +265,7 @@ private final class AsyncDriver {
         do {
             return .success(
                 try await LuaRun.$waiting.withValue(run) {
-                    // Captured, so that the body runs on the actor.
+                    // Capturing the isolation makes the body run on the actor.
                     _ = isolation
                     return try await operation.operation(operation.arguments)
                 })

@@ -5,8 +5,8 @@ internal import CPeriluneShim
 ///
 /// While the run waits, other runs can execute in the same state, each with separate limits.
 ///
-/// `@unchecked Sendable`: the core's lock guards ``isCancelled``, ``isInterrupted`` and ``handlers``; everything else belongs to
-/// the thread of the state.
+/// `@unchecked Sendable`: the core's lock guards ``isCancelled``, ``isInterrupted`` and ``handlers``. All other members belong to
+/// the state's thread.
 package final class LuaRun: @unchecked Sendable {
     /// The run that waits for the asynchronous function executed by the current task. Calls back into Lua are charged to this run.
     @TaskLocal static var waiting: LuaRun?
@@ -178,7 +178,7 @@ extension LuaCore {
         depth -= 1
     }
 
-    /// Begins a run that cannot be suspended. A cancellation of waiting runs does not apply to this run.
+    /// Begins a run that cannot be suspended. Waiting runs are not affected, and their cancellation does not end this run.
     func beginPlainRun() {
         let isBesideOthers = hasSuspendableRuns
         if isBesideOthers { plua_clear_cancel_reason(context) }

@@ -1,6 +1,7 @@
 internal import CPeriluneShim
 
-// Functions for libraries that drive a state. Package-internal: programs that embed Lua use `callAsync`, limits and cancellation.
+// Functions for libraries that control the runs of a state. Package-internal, because programs that embed Lua use `callAsync`,
+// limits and cancellation.
 extension LuaState {
     /// The thread of the state, if its owner has set it.
     package var thread: LuaThread? {
@@ -21,8 +22,8 @@ extension LuaState {
     /// The identity of the state, which any thread may use.
     package var identity: LuaStateIdentity { LuaStateIdentity(ofContext: core.context) }
 
-    /// The position of the calling script, skipping library functions: the full and the shortened name of the chunk, and the
-    /// line.
+    /// The position of the calling script: the full and the shortened name of the chunk, and the line. Library functions are
+    /// skipped.
     package var callingPlace: (chunk: String, shortChunk: String, line: Int)? {
         var activation = lua_Debug()
         guard plua_find_position(core.L, &activation), let source = activation.source else { return nil }

@@ -5,13 +5,13 @@ import Darwin
 #endif
 import Synchronization
 
-/// A serial executor with its own thread and a large stack.
+/// A serial executor with a dedicated thread and a large stack.
 ///
 /// Scripts run on a dedicated thread for two reasons: Lua's parser, pattern matching and error messages recurse in C, and blocking
 /// SQLite calls must not occupy the shared threads of Swift concurrency. Use the thread as the `unownedExecutor` of an actor, or
 /// run closures with ``run(_:)``.
 ///
-/// `@unchecked Sendable`: the mutex guards all its state.
+/// `@unchecked Sendable`: a mutex guards all mutable state.
 public final class LuaThread: SerialExecutor, @unchecked Sendable {
     /// The default stack size: 64 MiB, of which only the used part takes memory.
     public static let defaultStackSizeInBytes = 64 << 20

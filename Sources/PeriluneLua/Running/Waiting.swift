@@ -124,14 +124,14 @@ private final class Outcome<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Waits for the outcome. Call this once.
+    /// Waits for the outcome. Must be called only once.
     ///
     /// - Parameter thread: The thread on which the wait resumes. If the outcome is already known, tasks queued on this thread run
     ///   first. Otherwise a script that repeatedly waits for operations which end immediately, such as sleeps on a test clock,
     ///   would occupy the thread forever.
     func value(sharing thread: LuaThread?, isolation: isolated (any Actor)? = #isolation) async throws -> Value {
         try await withTaskExecutorPreference(thread?.preference) {
-            // Captured, so that the closure runs on the actor.
+            // Capturing the isolation makes the closure run on the actor.
             _ = isolation
             return try await wait(sharing: thread, isolation: isolation)
         }

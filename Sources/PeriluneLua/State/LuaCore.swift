@@ -210,7 +210,7 @@ package final class LuaCore: @unchecked Sendable {
         let traceback = string(at: -3)?.description
         let position = (file: string(at: -2)?.description, line: lua_isinteger(L, -1) != 0 ? integer(at: -1) : nil)
         plua_pop(L, 3)
-        // Lua adds the position to messages, except for `error(message, 0)`.
+        // Lua adds the position to string messages, except after `error(message, 0)`.
         let isPlainMessage = status == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING
         var error = makeError(status: status, isRaisedAgain: traceback != nil)
         raisedAgain = nil
@@ -457,7 +457,7 @@ package final class LuaCore: @unchecked Sendable {
         Int(lua_tointegerx(L, index, nil))
     }
 
-    /// Returns a description of the value at an index, for messages about wrong types.
+    /// Returns a description of the value at an index, for error messages about wrong types.
     func valueDescription(at index: CInt) -> String {
         defer { plua_pop(L, 1) }
         return String(cString: plua_describe(L, index))

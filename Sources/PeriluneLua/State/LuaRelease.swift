@@ -51,7 +51,7 @@ public struct LuaRelease: Sendable, Hashable, CustomStringConvertible {
         public let isClosed: Bool
     }
 
-    /// The bugs of this release that later releases have fixed.
+    /// The bugs in this release that later releases fix.
     public var knownBugs: [Bug] {
         Self.bugs.filter { $0.fixedIn > number }
     }

@@ -1,6 +1,6 @@
 internal import CPeriluneShim
 
-/// A Lua state: globals, loaded code and all values that scripts create.
+/// A Lua state, which contains global variables, loaded code and all values that scripts create.
 ///
 /// A state and its handles belong to one thread at a time, or to one actor. Other threads may use only ``LuaState/Cancellation``.
 /// Errors of scripts, including exceeded memory and time limits, are thrown as Swift errors; scripts cannot end the process.
@@ -74,7 +74,7 @@ public final class LuaState {
     ///
     /// - Parameters:
     ///   - source: The text.
-    ///   - name: The name of the chunk in errors and tracebacks: a file name, for example.
+    ///   - name: The name of the chunk in errors and tracebacks, such as a file name.
     ///   - environment: The globals of the chunk; `nil` means the state's globals.
     /// - Throws: ``LuaError`` with code `syntax`.
     public func load(
@@ -87,7 +87,7 @@ public final class LuaState {
     ///
     /// - Parameters:
     ///   - source: The text.
-    ///   - name: The name of the chunk in tracebacks: a file name, for example.
+    ///   - name: The name of the chunk in tracebacks, such as a file name.
     ///   - environment: The globals of the chunk; `nil` means the state's globals.
     /// - Throws: ``LuaError`` with code `syntax`.
     public func loadLibrary(
@@ -237,7 +237,7 @@ public final class LuaState {
 
     // MARK: - Exit
 
-    /// Installs an `os.exit` that ends the run, not the process.
+    /// Replaces `os.exit` with a function that ends the run instead of the process.
     private func installExit() throws(LuaError) {
         let exit = try makeFunction("os.exit") { arguments in
             let status: Int32 =

@@ -312,7 +312,7 @@ public struct LuaMethodArguments {
         try convertArgument(position, of: arguments.name) { () throws(LuaError) in try Value.fromLua(self[position]) }
     }
 
-    /// Returns the argument at a position, decoded.
+    /// Decodes the argument at a position.
     ///
     /// - Throws: ``LuaError`` that names the function and the position if the argument cannot be decoded.
     public func decode<Value: Decodable>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {

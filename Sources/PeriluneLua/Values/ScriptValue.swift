@@ -297,7 +297,7 @@ extension ScriptValue {
     /// The elements of a list; `nil` for other types.
     public var array: [ScriptValue]? { if case .list(let elements) = self { elements } else { nil } }
 
-    /// The fields; empty for an empty list, and `nil` for other types.
+    /// The fields. An empty list has no fields; for other types, `nil`.
     public var dictionary: [String: ScriptValue]? {
         switch self {
         case .fields(let fields): fields
