@@ -8,7 +8,7 @@ internal import PeriluneRecords
 /// The entry point of the command.
 @main
 enum Main {
-    // Runs on the main thread before others exist: access to files can only be restricted for threads created later.
+    // Runs on the main thread before other threads exist, because file access can be restricted only for threads created later.
     @MainActor static func main() async {
         DependencyContainer.Context.setOwnProgram()
         Clusters.enable()
@@ -27,7 +27,7 @@ enum Main {
 
     /// Runs the command.
     ///
-    /// - Parameter words: The arguments as given.
+    /// - Parameter words: The original arguments, before `--no-pager` was removed.
     @MainActor private static func run(_ arguments: [String], _ words: [String]) async throws {
         try ProcessResources.check()
         let plain = PlainRun(arguments)
@@ -49,7 +49,7 @@ enum Main {
         }
     }
 
-    /// The commands that work even with an invalid settings file. Completion requests, which start with `---`, do so too.
+    /// The commands that work even with an invalid settings file. Requests for shell completion, which start with `---`, do so too.
     private static let ignoringSettings: Set<String> = [
         "help", "--help", "-h", "--version", "version", "init", "types", "completion", "manual", "---completion",
     ]
@@ -63,8 +63,8 @@ enum Main {
 
     /// Returns the command requested by the arguments.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
-        // Parsing only the subcommand takes two thirds of the time, which dominates short scripts. Errors and help still come from
-        // the whole command.
+        // Parsing only the subcommand takes two thirds of the time, which matters for short scripts. Errors and help still come from the
+        // whole command.
         let subcommand = PeriluneCommand.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
         if let subcommand, subcommand.configuration.subcommands.isEmpty,
             let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst()))
@@ -88,7 +88,7 @@ enum Main {
         }
     }
 
-    /// Throws if the first argument is not a subcommand, recursively for nested subcommands.
+    /// Rejects an unknown subcommand, recursively for nested subcommands.
     private static func requireKnownCommand(
         _ arguments: [String], of command: any ParsableCommand.Type = PeriluneCommand.self, named place: String = "perilune"
     ) throws {
@@ -98,7 +98,7 @@ enum Main {
         if let subcommand = subcommands.first(where: { $0.configuration.commandName == name }) {
             return try requireKnownCommand(Array(arguments.dropFirst()), of: subcommand, named: "\(place) \(name)")
         }
-        // Closures, because Swift 6.3 crashes on a key path to a static member.
+        // These are closures, because Swift 6.3 crashes on a key path to a static member.
         let shown = subcommands.map { $0.configuration }.filter { $0.shouldDisplay }
         throw CommandFailure(report(unknown: name, among: shown.compactMap { $0.commandName }, of: place))
     }

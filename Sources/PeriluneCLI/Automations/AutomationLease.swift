@@ -5,8 +5,8 @@ internal import PeriluneLua
 internal import PeriluneRecords
 internal import Synchronization
 
-/// A lease that makes the automations of a file run in only one of the processes that use a database in a cluster. The other
-/// processes wait until that one exits or is lost.
+/// A cluster lease that allows only one process at a time to run the automations of a file. The other processes wait until the holder exits
+/// or is lost.
 struct AutomationLease: Sendable {
     let file: String
     /// The URL of the database.
@@ -16,7 +16,7 @@ struct AutomationLease: Sendable {
 
     /// Waits for the lease and runs a closure while this process holds it.
     ///
-    /// - Throws: Errors of the closure; `LuaError` of kind `already_running` if the lease was lost.
+    /// - Throws: Any error of the closure, or `LuaError` of kind `already_running` if the lease was lost.
     func run(_ body: @Sendable () async throws -> Void) async throws {
         let lease = try ClusterLease(url: database, name: "automations " + URL(filePath: file).lastPathComponent)
         do {

@@ -3,7 +3,7 @@ internal import PeriluneScenarios
 
 /// A web page of automation runs.
 struct AutomationPage {
-    /// Sorted from newest to oldest.
+    /// The runs, newest first.
     let runs: [AutomationRun]
     let database: String
 

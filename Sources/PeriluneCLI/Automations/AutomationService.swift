@@ -11,13 +11,13 @@ struct AutomationService: Sendable {
     /// The database file; `nil` for a database in memory.
     let database: String?
     let host: ScriptHost
-    /// The interval for checking whether another process has written; `nil` to never check.
+    /// The interval between checks for writes by other processes; `nil` turns these checks off.
     let poll: Duration?
     let colors: Colors
 
-    /// Runs until the host is cancelled.
+    /// Runs the automations until the host is cancelled, and reloads the file when it changes.
     ///
-    /// - Throws: `LuaError` if the file fails or the database no longer exists.
+    /// - Throws: `LuaError` if the file cannot be loaded, or if the database file is removed or replaced.
     func run() async throws {
         let isReplaced = Atomic(false)
         let place = database.flatMap(FileIdentity.init)
@@ -48,7 +48,7 @@ struct AutomationService: Sendable {
         if isReplaced.load(ordering: .acquiring), let database { throw Self.replaced(database) }
     }
 
-    /// Returns the error for a replaced file. SQLite would not notice: it keeps using the old, unlinked file.
+    /// Returns the error for a removed or replaced database file. SQLite itself would not notice: it keeps using the unlinked file.
     private static func replaced(_ database: String) -> LuaError {
         var error = LuaError(.host, "\(database) was removed or replaced while its automations ran; start them again")
         error.fields["kind"] = .string("io")

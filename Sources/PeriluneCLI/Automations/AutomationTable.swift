@@ -1,6 +1,6 @@
 internal import Perilune
 
-/// A writer of automations and their runs as tables.
+/// A printer of tables that list automations, their status or their runs.
 struct AutomationTable: Sendable {
     let format: ResultFormat?
     let color: ColorChoice
@@ -51,7 +51,7 @@ struct AutomationTable: Sendable {
 }
 
 extension Cell {
-    /// Returns a cell with text, or NULL.
+    /// Returns a text cell, or a NULL cell for `nil`.
     fileprivate static func nullable(_ text: String?) -> Cell {
         text.map { .text(Array($0.utf8)) } ?? .null
     }

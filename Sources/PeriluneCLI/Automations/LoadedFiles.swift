@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// The files that a service has loaded, with detection of changes.
+/// The Lua files of an automation service, with their versions for detecting changes.
 struct LoadedFiles {
-    /// The versions that were loaded; `nil` if the file did not exist.
+    /// The version of each file when it was loaded; `nil` if the file did not exist.
     private var versions: [String: FileVersion?] = [:]
-    /// The versions seen by the last check.
+    /// The version of each file at the last check.
     private var lastLook: [String: FileVersion?] = [:]
-    /// The file that loads the others; nothing can be loaded without it.
+    /// The main file, which loads the others.
     private let main: String
 
     /// - Parameter main: The file that loads the others.
@@ -15,15 +15,14 @@ struct LoadedFiles {
         add([main])
     }
 
-    /// Adds files that are loaded now or will be.
+    /// Starts watching files for changes; files that are already watched keep their versions.
     mutating func add(_ paths: some Sequence<String>) {
         for path in paths where versions[path] == nil { versions.updateValue(FileVersion(path), forKey: path) }
     }
 
-    /// Returns the changed files, sorted, and treats them as loaded from now on.
+    /// Returns the files that changed since they were loaded, sorted by path, and records their new versions.
     ///
-    /// Returns none while files are still being written: the main file is briefly missing, or a file has changed since the last
-    /// check.
+    /// Returns no files while an editor may still be writing: if the main file is missing, or if a file has changed since the last check.
     mutating func look() -> [String] {
         let now = Dictionary(uniqueKeysWithValues: versions.keys.map { ($0, FileVersion($0)) })
         defer { lastLook = now }
@@ -34,7 +33,7 @@ struct LoadedFiles {
     }
 }
 
-/// The identity of a file's contents at one time.
+/// The size and modification date of a file, which identify a version of its contents.
 private struct FileVersion: Equatable {
     let size: UInt64
     let modified: Date

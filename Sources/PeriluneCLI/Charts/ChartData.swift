@@ -26,8 +26,8 @@ struct ChartData: Equatable {
         case dates
     }
 
-    /// Creates the data from rows. The first column contains the labels, unless it is the only one; other columns with numbers are
-    /// series.
+    /// Creates chart data from the rows of a query. The first column contains the labels unless it is the only column; every other column
+    /// of numbers becomes a series.
     ///
     /// - Throws: ``CommandFailure`` if no column contains numbers, or if one contains infinity, which cannot be drawn on an axis.
     init(columns: [String], rows: [[Cell]]) throws {
@@ -87,7 +87,7 @@ struct ChartData: Equatable {
         }
     }
 
-    /// Returns years, months, days and times as seconds since 1970; `nil` if a cell has a different form.
+    /// Parses cells with years, months, days or timestamps into seconds since 1970; returns `nil` if any cell has another format.
     private static func dates(_ cells: [Cell]) -> [Double]? {
         var dates: [Double] = []
         for cell in cells {
@@ -115,7 +115,7 @@ struct ChartData: Equatable {
         return data
     }
 
-    /// Returns the position on the x axis, from 0 to 1.
+    /// Returns the position of an x coordinate on the axis, from 0 to 1.
     func part(_ place: Double) -> Double {
         guard let low = places.min(), let high = places.max(), high > low else { return 0 }
         return (place - low) / (high - low)
@@ -138,10 +138,10 @@ struct ChartData: Equatable {
         return marks.count > 1 ? marks : zip(places, labels).map { (part($0), $1) }
     }
 
-    /// The range of the numbers, including zero.
+    /// The range of all numbers in the series, extended to include zero.
     var range: ClosedRange<Double> { min(ownRange.lowerBound, 0)...max(ownRange.upperBound, 0) }
 
-    /// The range of the numbers.
+    /// The range of all numbers in the series.
     var ownRange: ClosedRange<Double> {
         let values = series.flatMap(\.values).compactMap { $0 }
         return (values.min() ?? 0)...(values.max() ?? 0)
@@ -154,7 +154,7 @@ struct ChartAxis: Equatable {
     var low: Double { ticks[0] }
     var high: Double { ticks[ticks.count - 1] }
 
-    /// The greatest supported magnitude. Beyond it, the numbers around the range would not be finite.
+    /// The largest magnitude that an axis supports. With larger numbers, the computation of ticks could overflow to infinity.
     static let greatest = 1e300
 
     /// Creates ticks at round numbers around a range, in steps of 1, 2 or 5 times a power of ten.
@@ -171,10 +171,10 @@ struct ChartAxis: Equatable {
         ticks = stride(from: low, through: high, by: 1).map { $0 * step }
     }
 
-    /// Returns the position of a number, from 0 to 1.
+    /// Returns the position of a number on the axis, from 0 to 1.
     func part(_ value: Double) -> Double { (value - low) / (high - low) }
 
-    /// Returns a number with as few digits as distinguish the ticks.
+    /// Formats a number with at most four decimal places, or in scientific notation if it is very large or very small.
     static func text(_ value: Double) -> String {
         if value == value.rounded(), abs(value) < 1e15 { return ConsoleRenderer.grouped(Int(value)) }
         let text = abs(value) >= 1e15 || abs(value) < 1e-4 ? String(format: "%.4g", value) : String(format: "%.4f", value)

@@ -3,13 +3,13 @@ internal import PeriluneRecords
 
 /// Tick marks of a date axis at the starts of years, months, days or hours.
 struct DateAxis {
-    /// Seconds since 1970 with the date as text.
+    /// The tick marks: seconds since 1970 with their labels.
     private(set) var ticks: [(place: Double, text: String)] = []
 
     private static let seconds: [Double] = [
         1, 5, 15, 30, 60, 300, 900, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 7 * 86400, 14 * 86400,
     ]
-    /// The longest steps are 1 to 500 years.
+    /// Step lengths in months, up to 500 years.
     private static let months = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000]
 
     init(_ range: ClosedRange<Double>, count: Int) {

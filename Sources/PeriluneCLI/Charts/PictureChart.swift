@@ -1,11 +1,11 @@
 internal import Perilune
 
-/// A chart as SVG.
+/// A bar or line chart drawn as SVG.
 struct PictureChart {
     let data: ChartData
     let title: String
 
-    /// The width of a character in the monospaced font.
+    /// The width of a character in the monospaced font, in SVG units.
     static let characterWidth = 7.25
     private static let colorCount = 6
     private static let width = 860.0
@@ -30,7 +30,7 @@ struct PictureChart {
 
     // MARK: - Bars
 
-    /// Returns a chart with one bar per number, stacked vertically.
+    /// Returns a chart with one horizontal bar per number.
     func bars() -> String {
         let labels = data.labels.map { DisplayText.cut($0, to: 36, ellipsis: "…") }
         let left = 30 + (labels.map(Self.width).max() ?? 0), right = Self.width - 90
@@ -110,7 +110,7 @@ struct PictureChart {
         return LabelRow.shown(marks.map { $0.start..<$0.start + width($0.text) }, gap: 16).map { marks[$0] }
     }
 
-    /// Returns the path of a line, which is interrupted at rows without a number.
+    /// Returns the SVG path of a line. The line breaks at rows without a number.
     private static func path(_ values: [Double?], _ x: (Int) -> Double, _ y: (Double) -> Double) -> String {
         var path = "", isDrawing = false
         for (index, value) in values.enumerated() {

@@ -11,7 +11,7 @@ struct SVGDocument {
         (self.width, self.height, self.title) = (width, height, title)
     }
 
-    /// Adds an element without content.
+    /// Adds an SVG element without content.
     mutating func add(_ element: String, _ attributes: (String, Double)..., style: String = "") {
         let numbers = attributes.map { " \($0)=\"\(Self.number($1))\"" }.joined()
         body += "<\(element)\(numbers)\(style.isEmpty ? "" : " class=\"\(style)\"")/>\n"
@@ -21,7 +21,7 @@ struct SVGDocument {
         body += "<path d=\"\(path)\" class=\"\(style)\"/>\n"
     }
 
-    /// Adds text, with a tooltip if one is given.
+    /// Adds text at a position.
     ///
     /// - Parameter anchor: `start`, `middle` or `end`.
     mutating func addText(_ text: String, x: Double, y: Double, anchor: String = "start", style: String = "") {
@@ -30,7 +30,7 @@ struct SVGDocument {
             "<text x=\"\(Self.number(x))\" y=\"\(Self.number(y))\" text-anchor=\"\(anchor)\"\(names)>\(MarkupText.escaped(text))</text>\n"
     }
 
-    /// Adds a group with a tooltip.
+    /// Adds a group of elements with a tooltip.
     mutating func addGroup(title: String, _ fill: (inout SVGDocument) -> Void) {
         body += "<g><title>\(MarkupText.escaped(title))</title>\n"
         fill(&self)

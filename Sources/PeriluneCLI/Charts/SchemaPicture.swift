@@ -59,10 +59,11 @@ struct SchemaPicture {
 
     // MARK: - Layout
 
-    /// Returns the tables in columns, each to the right of the tables it references unless foreign keys form a cycle.
+    /// Returns the layers of the diagram from left to right. Each table is to the right of the tables it references, unless foreign keys
+    /// form a cycle.
     static func layers(_ count: Int, _ edges: [(from: Int, to: Int)]) -> [[Int]] {
         var ranks = Array(repeating: 0, count: count)
-        // Bounded, because ranks in a cycle would grow forever.
+        // The number of passes is bounded because ranks in a cycle would grow forever.
         for _ in 0..<count {
             var hasChanged = false
             for edge in edges where edge.from != edge.to && ranks[edge.from] <= ranks[edge.to] && ranks[edge.to] + 1 < count {
@@ -71,7 +72,7 @@ struct SchemaPicture {
             }
             if !hasChanged { break }
         }
-        // Place each table as close as possible to the tables that reference it: long lines run behind other tables.
+        // Place each table close to the tables that reference it, because long lines would run behind other tables.
         for table in ranks.indices.sorted(by: { ranks[$0] > ranks[$1] }) {
             let children = edges.filter { $0.to == table && $0.from != table && ranks[$0.from] > ranks[table] }.map {
                 ranks[$0.from]
@@ -104,7 +105,7 @@ struct SchemaPicture {
 
     private static let gap = (x: 90.0, y: 26.0)
 
-    /// Positions the boxes and splits columns that are much higher than the picture is wide.
+    /// Positions the boxes, and splits layers that are too tall into several columns.
     private static func place(_ boxes: inout [Box], _ layers: [[Int]]) {
         let area = boxes.reduce(0) { $0 + ($1.width + gap.x) * ($1.height + gap.y) }
         let highest = max(boxes.map(\.height).max() ?? 0, area.squareRoot() * 0.9, 500)
@@ -158,7 +159,7 @@ struct SchemaPicture {
         let (from, to) = (boxes[edge.from], boxes[edge.to])
         let target = edge.key.references.first.flatMap { $0 } ?? to.table.key.first
         let (startY, endY) = (from.rowY(edge.key.columns.first), to.rowY(target))
-        // Connects the facing sides; for boxes above one another, runs around their right sides.
+        // Connect the facing sides. If one box is above the other, go around their right sides.
         let isRight = from.x >= to.x + to.width, isLeft = from.x + from.width <= to.x
         let startX = isRight ? from.x : from.x + from.width, endX = isLeft ? to.x : to.x + to.width
         let startStep = isRight ? -1.0 : 1.0, endStep = isLeft ? -1.0 : 1.0

@@ -20,7 +20,7 @@ struct TerminalChart {
 
     // MARK: - Bars
 
-    /// Returns a chart with one bar per number, each in its own row.
+    /// Returns a chart with one horizontal bar per number, each on its own line.
     func bars() -> String {
         let labelWidth = min(data.labels.map(DisplayText.width).max() ?? 0, max(8, width / 3))
         let numbers = data.series.map { series in series.values.map { $0.map(ChartAxis.text) ?? "NULL" } }
@@ -43,7 +43,7 @@ struct TerminalChart {
         return text
     }
 
-    /// Returns a bar around an axis with `left` columns to its left.
+    /// Returns the padding, the negative part and the positive part of a bar whose zero axis follows `left` characters.
     private static func bar(_ length: Double?, left: Int) -> (before: String, negative: String, positive: String) {
         let blanks = { (count: Int) in String(repeating: " ", count: max(0, count)) }
         guard let length, length != 0 else { return (blanks(left), "", "") }
@@ -60,7 +60,7 @@ struct TerminalChart {
 
     // MARK: - Lines
 
-    /// Returns a chart with one line per series, or a chart per series if colors cannot distinguish them.
+    /// Returns one chart with a line per series, or one chart per series if the output has no colors.
     func lines(height: Int = 14) -> String {
         if data.series.count > 1, !colors.isOn {
             return data.series.map { series in
@@ -91,7 +91,7 @@ struct TerminalChart {
             + Self.marks(ordered, room) + "\n"
     }
 
-    /// Returns as many labels below the x axis as fit.
+    /// Returns the row of labels below the x axis, with as many labels as fit.
     private static func marks(_ data: ChartData, _ room: Int) -> String {
         let marks = data.marks(atMost: max(2, room / 14)).map {
             (part: $0.part, text: DisplayText.cut($0.text, to: max(4, room / 2 - 1), ellipsis: "…"))
@@ -124,7 +124,7 @@ struct TerminalChart {
     }
 }
 
-/// A row of labels that omits overlapping ones.
+/// The choice of axis labels that fit without overlapping.
 enum LabelRow {
     /// Returns the indices of the labels to show: the first, the last if it fits, and others between them from left to right.
     static func shown<Number: Comparable & AdditiveArithmetic>(_ spans: [Range<Number>], gap: Number) -> [Int] {
@@ -146,7 +146,7 @@ struct DotCanvas {
     private let columns: Int
     private var dots: [[UInt8]]
     private var owners: [[Int?]]
-    /// The width in dots.
+    /// The width of the canvas in dots.
     var width: Int { columns * 2 }
     var height: Int { dots.count * 4 }
 
@@ -176,9 +176,9 @@ struct DotCanvas {
         }
     }
 
-    /// Returns the characters of a row, grouped by series.
+    /// Returns the characters of a row, split where the series changes.
     ///
-    /// - Parameter filling: The character for places without dots; `nil` for a blank, which is omitted at the end of the row.
+    /// - Parameter filling: The character for cells without dots; `nil` means blanks, which are omitted at the end of the row.
     func row(_ row: Int, filling: String? = nil) -> [(text: String, series: Int?)] {
         var pieces: [(text: String, series: Int?)] = []
         let last = filling == nil ? dots[row].lastIndex { $0 != 0 } ?? -1 : columns - 1

@@ -42,9 +42,9 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             return request
         }
 
-        /// Runs a request and exits the command with its status if necessary.
+        /// Runs a request, and throws `ExitCode` if its status is not 0.
         ///
-        /// - Parameter isolating: `nil` if the request runs no scripts.
+        /// - Parameter isolating: The options for isolating scripts; `nil` if the request runs none.
         func run(_ request: ScriptRequest, _ isolating: IsolationOptions? = nil) async throws {
             let context = try context.resolved()
             if let isolating, isolating.isolates(request), try await SupervisedRun.run(request, isolating, common.errorColors) {

@@ -1,7 +1,7 @@
 import ArgumentParser
 internal import Perilune
 
-/// The way a chart draws numbers.
+/// The kind of a chart: bars or lines.
 enum ChartKind: String, CaseIterable, ExpressibleByArgument, Sendable {
     case bar, line
 }
@@ -73,7 +73,7 @@ struct ChartCommand: ParsableCommand {
         let kind = type ?? (data.isContinuous ? .line : .bar)
         if let output { return try OutputFile.write(Array(picture(data, kind).utf8), to: output) }
         let destination = OutputDestination.standardOutput
-        // Drawn before a pager replaces the terminal, because the chart depends on its width and colors.
+        // Draw before the pager starts, because the chart depends on the width and colors of the terminal.
         let text = text(data, kind)
         try destination.writing(pager) { try destination.write(Array(text.utf8)) }
     }

@@ -52,7 +52,7 @@ struct DumpCommand: ParsableCommand {
         try context.resolved().requireLive("dump", database: path)
         let queue = try DatabaseFile.openForReading(path, extensions: extending.paths())
         if let remark = try DatabaseFile.remarkOnEmpty(queue, path) { CommandOutput.note(remark, common.errorColors) }
-        // The handler of signals keeps the queue.
+        // Close explicitly, because the signal handler keeps the queue alive.
         defer { try? queue.close() }
         Interrupts.onFirst { queue.interrupt() }
         let destination = try output.open()
@@ -64,7 +64,7 @@ struct DumpCommand: ParsableCommand {
             ErrorReport("the file is damaged: some rows of \(names) cannot be read, the others were written", kind: "corrupt"))
     }
 
-    /// Returns the names of tables whose rows may be incomplete, and descriptions of unusable tables and views.
+    /// Writes the dump. Returns the names of tables whose rows may be incomplete, and descriptions of unusable tables and views.
     private func write(_ queue: DatabaseQueue, to destination: OutputDestination) throws -> (
         incomplete: [String], flaws: [String]
     ) {
@@ -84,7 +84,7 @@ struct DumpCommand: ParsableCommand {
             }
             return (incomplete, flaws)
         } catch let error as DatabaseError {
-            // The transaction cannot be finished properly if the file is damaged.
+            // In a damaged file, ending the transaction can fail although the dump is written.
             if error.resultCode == .SQLITE_CORRUPT, !incomplete.isEmpty { return (incomplete, flaws) }
             throw CommandFailure(ErrorReport(error))
         }

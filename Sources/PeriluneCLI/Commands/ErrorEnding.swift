@@ -3,10 +3,10 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneRecords
 
-/// The end of the process after an error, with its report.
+/// A handler for errors that end a command: reports the error and exits the process.
 struct ErrorEnding {
     private let output: ErrorOutput
-    /// The arguments that may be options of the command.
+    /// The arguments that may be options of the command itself, without the arguments of a script.
     private let arguments: [String]
 
     init(_ arguments: [String]) {
@@ -23,7 +23,7 @@ struct ErrorEnding {
         let status = PeriluneCommand.exitCode(for: error).rawValue
         let text = withSuggestion(PeriluneCommand.fullMessage(for: error), status)
         if status == 0 {
-            // Help and similar output.
+            // The parser throws help and version texts as errors with status 0.
             let isHelp = arguments.contains { ["help", "--help", "-h"].contains($0) } && !arguments.contains(HelpTopic.noPager)
             if !isHelp || !StandardStreams.isOutputTerminal || !Pager.show(text + "\n") {
                 try? StandardStreams.write(Array((text + "\n").utf8))
@@ -36,7 +36,7 @@ struct ErrorEnding {
         finish(status)
     }
 
-    /// Adds suggestions for options of all commands, which the parser omits: `--help` for `--hlep`.
+    /// Adds suggestions that the parser omits, such as `--help` for `--hlep` or `--database` for `--db`.
     private func withSuggestion(_ text: String, _ status: Int32) -> String {
         guard status != 0 else { return text }
         if let match = text.firstMatch(of: /Unknown option '(--?[^']+)'(\. Did you mean '--[^']+'\?)?/),
@@ -48,7 +48,7 @@ struct ErrorEnding {
             guard let nearest = nearestName(to: String(match.1), among: ["--help", "--version"]) else { return text }
             return text.replacingCharacters(in: match.range, with: "Unknown option '\(match.1)'. Did you mean '\(nearest)'?")
         }
-        // The parser reports a missing argument instead of the misspelled option.
+        // If an argument is missing, the parser reports that instead of the misspelled option.
         let misspelt = arguments.first { $0 != "--help" && $0.hasPrefix("--") && nearestName(to: $0, among: ["--help"]) != nil }
         guard let misspelt else { return text }
         let usage = text.range(of: "\nUsage:").map { text[$0.lowerBound...] } ?? ""

@@ -129,7 +129,7 @@ struct ImportCommand: ParsableCommand {
                     "\(sources[0].path) and \(other.path) have different headers, which --errors cannot write to one file",
                     kind: "usage", help: "import them one by one"))
         }
-        // Checked before anything is written.
+        // Open the error file before the import, so that an unusable path fails first.
         let badRows = try errors.map { try OutputFile($0, besides: files) }
         let isNew = create && !FileManager.default.fileExists(atPath: path)
         let queue = try DatabaseFile.open(
@@ -145,7 +145,7 @@ struct ImportCommand: ParsableCommand {
         importer.progress = { part, rows in line?.show("import", part: part, "\(ConsoleRenderer.grouped(rows)) rows") }
         let outcome = Result { try importer.run(sources, in: queue) }
         line?.erase()
-        // The handler of signals keeps the queue.
+        // Close explicitly, because the signal handler keeps the queue alive.
         try? queue.close()
         if isNew, (try? outcome.get().isCommitted) != true { DatabaseFile.removeIfEmpty(path) }
         try report(outcome.get(), badRows, sources[0].head, colors, ContinuousClock.now - start)

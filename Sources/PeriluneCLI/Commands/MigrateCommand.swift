@@ -86,7 +86,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
         if preview, let format, format != .json { throw ValidationError("--preview supports only --format json") }
     }
 
-    /// Returns the database or fails. This is not in ``validate()``, so that a misspelled option is reported first.
+    /// Returns the path of the database. ``validate()`` does not call this, so misspelled options are reported first.
     private func requireDatabase() throws -> String {
         if let path = database.path { return path }
         let isFile = database.database == nil && folder.map { DatabaseFile.isFile($0) } ?? false

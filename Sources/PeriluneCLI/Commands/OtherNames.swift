@@ -1,11 +1,11 @@
-/// The names of commands and options in other programs, and the names here.
+/// Names of commands and options in other programs, mapped to the names in Perilune.
 enum OtherNames {
-    /// Returns help for an unknown command.
+    /// Returns a suggestion for a command name from another program, such as `repl`.
     static func command(_ name: String) -> String? {
         commands[name].map { "use `perilune \($0)`" }
     }
 
-    /// Returns the end of a message about an unknown option, such as `--db` or `-d`; nil if no option here has its purpose.
+    /// Returns the end of the error message for an option from another program, such as `--db`; `nil` if no option here has its purpose.
     static func option(_ name: String, of command: String?) -> String? {
         guard let use = command.flatMap({ options["\($0) \(name)"] }) ?? options[name] else { return nil }
         return ". Use '\(use)'"
@@ -24,7 +24,7 @@ enum OtherNames {
         "rollback": "migrate --down", "diff": "run --preview FILE", "load": "import FILE --table NAME", "plot": "chart",
     ]
 
-    /// Options by their names, some of which belong to one command.
+    /// Options of other programs. Some entries apply only to one command.
     private static let options = [
         "--db": "--database", "-d": "--database", "--data": "--database", "-c": "-e", "--eval": "-e", "--execute": "-e",
         "--readonly-mode": "--readonly", "--read-only": "--readonly", "--dry-run": "--preview", "--file": "FILE",

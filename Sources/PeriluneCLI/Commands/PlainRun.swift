@@ -1,5 +1,5 @@
-/// `perilune run FILE ARGUMENT...` with no options except `-e` and `--database`. The result is the same as with the argument
-/// parser, which takes longer than most scripts.
+/// A fast path for `perilune run FILE ARGUMENT...` without options other than `-e` and `--database`. The result is the same as with the
+/// argument parser, which takes longer than most scripts.
 struct PlainRun {
     /// The values of `-e`.
     private(set) var code: [String] = []
@@ -10,7 +10,7 @@ struct PlainRun {
     private(set) var arguments: [String] = []
 
     /// - Parameter words: The words of the command line.
-    /// - Returns: `nil` for all other command lines.
+    /// - Returns: `nil` for command lines that need the argument parser.
     init?(_ words: [String]) {
         guard words.first == "run" else { return nil }
         var rest = RunArguments.arranged(Array(words.dropFirst()))[...]
@@ -29,13 +29,13 @@ struct PlainRun {
             file = rest.dropFirst().first
             arguments = Array(rest.dropFirst(2))
         }
-        // The parser reports missing or empty values.
+        // Leave missing and empty values to the argument parser, which reports them.
         if file?.isEmpty ?? code.isEmpty { return nil }
     }
 
     /// Runs the script.
     ///
-    /// - Returns: Whether it ran; previews need the full options.
+    /// - Returns: `false` if the script did not run because the context is a preview, which needs the full options.
     func run() async throws -> Bool {
         let context = try CommandContext(nil)
         guard context.context != .preview else { return false }

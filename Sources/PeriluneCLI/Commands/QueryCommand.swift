@@ -1,7 +1,7 @@
 import ArgumentParser
 internal import Foundation
 
-/// The formats of results, as options; the command `perilune query` follows.
+/// Makes the result formats available as values of options.
 extension ResultFormat: ExpressibleByArgument {}
 
 struct QueryCommand: ParsableCommand, DatabaseCommand {
@@ -84,7 +84,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         }
     }
 
-    /// Returns the statement of an argument; `-` reads standard input.
+    /// Returns the SQL text of an argument; `-` reads it from standard input.
     static func statement(_ sql: String) throws -> String {
         guard sql == "-" else { return sql }
         return String(decoding: try StandardStreams.readInput(), as: UTF8.self)

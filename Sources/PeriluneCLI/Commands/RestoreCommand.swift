@@ -60,7 +60,7 @@ struct RestoreCommand: ParsableCommand {
             }
         }
         line?.erase()
-        // The handler of signals keeps the queue.
+        // Close explicitly, because the signal handler keeps the queue alive.
         try? queue.close()
         if isNew, (try? outcome.get()) == nil { DatabaseFile.removeIfEmpty(path) }
         try outcome.get()

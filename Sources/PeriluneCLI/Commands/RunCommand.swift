@@ -97,7 +97,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         }
         if file == "" { throw ValidationError("expected the path of a script, got nothing") }
         if watch, file == nil || file == "-" { throw ValidationError("expected a FILE to watch, got \(file ?? "-e")") }
-        // The command reports variables with an unknown context itself.
+        // An invalid context is not an error here, because `run` reports it.
         if !previewing.preview, (try? context.resolved())?.context != .preview {
             if let name = previewing.firstForPreview { throw ValidationError("\(name) requires --preview") }
         } else if readonly {
@@ -121,9 +121,9 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         try await RunCommand.run(request, in: context, database: noDatabase ? nil : database.path, colors)
     }
 
-    /// Runs a request and ends the command if necessary.
+    /// Runs a request, and throws `ExitCode` if its status is not 0.
     ///
-    /// - Parameter database: The database from the options or the settings, which the request may ignore.
+    /// - Parameter database: The database from the options or the settings, which the test context replaces by an empty one.
     static func run(_ request: ScriptRequest, in context: CommandContext, database: String?, _ colors: Colors) async throws {
         if let database, request.database == nil {
             CommandOutput.note("test context: using an empty database in memory instead of \(database)", colors)
@@ -135,7 +135,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
 
     private func runWatched() throws {
         let words = WatchSession.arguments(of: Array(CommandLine.arguments.dropFirst()))
-        // The script's arguments come last and may contain invalid UTF-8.
+        // The arguments of the script come last. Their raw bytes are passed on, because they may be invalid UTF-8.
         let own = words.dropLast(arguments.count).map { Array($0.utf8) }
         let session = WatchSession(
             arguments: own + RawArguments.bytes(ofLast: arguments), file: file ?? "", colors: common.errorColors)
@@ -162,12 +162,12 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
 }
 
 extension ScriptRequest {
-    /// Makes a request for scripts and a database.
+    /// Creates a request for code, a file or both, and a database.
     init(code: [String] = [], file: String?, arguments: [String], database: String?, in context: CommandContext) {
         var sources = code.enumerated().map { ScriptSource.code($1, number: $0 + 1) }
         if let file { sources.append(file == "-" ? .standardInput : .file(file)) }
         self.init(sources: sources, arguments: RawArguments.bytes(ofLast: arguments))
-        // A test never uses the database itself.
+        // In the test context, scripts never use the given database.
         self.database = context.context == .test ? nil : database
     }
 }

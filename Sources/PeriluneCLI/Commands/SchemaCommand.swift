@@ -3,11 +3,11 @@ internal import GRDB
 internal import Perilune
 internal import PeriluneRecords
 
-/// The output language of a schema.
+/// The output format of a schema.
 enum SchemaFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     case sql, lua, json, diagram
 
-    /// Creates the format that matches a file extension; `nil` if there is none.
+    /// Creates the format for the extension of a file name; `nil` if the extension is unknown.
     init?(fileName: String) {
         switch fileName.split(separator: ".").last?.lowercased() {
         case "lua": self = .lua

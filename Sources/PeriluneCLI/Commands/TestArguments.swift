@@ -1,6 +1,6 @@
-/// Rewrites the options of `test` whose value is optional.
+/// A rewriter of the `test` options whose values are optional.
 enum TestArguments {
-    /// Returns the arguments with `--bail 3` as `--max-failures=3`, and `--coverage` alone as `--coverage=lcov`.
+    /// Replaces `--bail 3` by `--max-failures=3`, and `--coverage` without a value by `--coverage=lcov`.
     ///
     /// - Parameter arguments: The arguments after `test`.
     static func arranged(_ arguments: [String]) -> [String] {

@@ -211,7 +211,7 @@ struct TestCommand: AsyncParsableCommand {
         }
         let session = try TestSession(makeRequest(), colors: common.outputColors)
         let status = try await session.run()
-        // A report that could not be written was reported already.
+        // If a report could not be written, the session has already reported the error.
         if status == 0 { try StandardStreams.flush() }
         if status != 0 { throw ExitCode(status) }
     }

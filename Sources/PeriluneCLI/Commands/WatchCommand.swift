@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `watch FILE`, which is `run --watch FILE`.
+/// The command `perilune watch FILE`, short for `perilune run --watch FILE`.
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
@@ -24,7 +24,7 @@ struct WatchCommand: AsyncParsableCommand {
         completion: .file(extensions: ["lua"]))
     var arguments: [String] = []
 
-    /// Reports errors for `watch` instead of `run`, which the user did not type.
+    /// Reports parse errors as errors of `watch`, because the user did not type `run`.
     func validate() throws {
         do {
             _ = try command()

@@ -1,4 +1,4 @@
-/// The texts of `:help`.
+/// The help texts of the console command `:help`.
 enum ConsoleHelp {
     static let topics = topicTexts.map(\.name)
 
@@ -94,7 +94,7 @@ enum ConsoleHelp {
         ),
     ]
 
-    /// Returns the text of a topic or command; `nil` if it is unknown.
+    /// Returns the help text of a topic or console command; `nil` if the name is unknown.
     static func text(_ topic: String, _ colors: Colors) -> String? {
         if topic.isEmpty { return overview + commands(colors) + topicsLine(colors) }
         let name = topic.hasPrefix(":") ? String(topic.dropFirst()) : topic

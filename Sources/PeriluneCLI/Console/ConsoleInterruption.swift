@@ -2,12 +2,12 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// The handler of signals in a console: Ctrl-C cancels the running statement, other signals end the console.
+/// The signal handler of a console: Ctrl-C cancels the running statement, other signals end the console.
 final class ConsoleInterruption: Sendable {
     private struct State {
         /// Cancels the running statement; `nil` if none is running.
         var cancel: (@Sendable () -> Void)?
-        /// Whether Ctrl-C was pressed since the last line was read, while no statement was running.
+        /// Whether a signal has arrived after the console began to read a line and before it started the statement.
         var isInterrupted = false
     }
 
@@ -37,7 +37,7 @@ final class ConsoleInterruption: Sendable {
         state.withLock { $0.isInterrupted = false }
     }
 
-    /// Starts a statement that Ctrl-C cancels, even if it was pressed between reading the line and starting.
+    /// Starts a statement that Ctrl-C cancels, even if the key was pressed after the line was read and before the statement started.
     func begin<Value>(_ start: () -> Task<Value, any Error>) -> Task<Value, any Error> {
         state.withLock { state in
             let task = start()

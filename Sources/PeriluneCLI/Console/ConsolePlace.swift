@@ -2,7 +2,7 @@ internal import Glibc
 internal import Perilune
 internal import PeriluneScenarios
 
-/// The target of statements: a host with its database, or a preview of it.
+/// The database on which console statements run, either the original or a preview copy, with its host.
 struct ConsolePlace {
     let host: ScriptHost
     /// The preview that owns the copy; `nil` for the original database.
@@ -12,7 +12,7 @@ struct ConsolePlace {
     let isReadonly: Bool
 
     var evaluator: ConsoleEvaluator { ConsoleEvaluator(host: host) }
-    /// Whether changes go to a file that others may use.
+    /// Whether changes go directly to a database file, which other processes may use.
     var isLive: Bool { preview == nil && path != nil && !isReadonly }
 
     /// Returns the prompt with the file name and the mode.
@@ -59,7 +59,7 @@ struct ConsolePlace {
 
 /// The options of the console.
 struct ConsoleOptions: Sendable {
-    /// `nil` means a private database in memory.
+    /// The database file; `nil` for a private database in memory.
     var database: String?
     var isReadonly = false
     var isSandboxed = false
@@ -69,7 +69,7 @@ struct ConsoleOptions: Sendable {
     /// Whether a console started as a preview may switch to the original database.
     var mayWorkLive = true
     var isTerminal = true
-    /// Whether input from files and pipes ends at the first error.
+    /// Whether the session ends at the first error if its input is a file or a pipe.
     var stopsAtErrors = true
     var colors = Colors.off
     var errorColors = Colors.off

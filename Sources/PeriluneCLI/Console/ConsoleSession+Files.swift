@@ -5,7 +5,7 @@ internal import PeriluneScenarios
 
 /// Console commands that read and write files and draw charts.
 extension ConsoleSession {
-    /// Saves the last value in a file.
+    /// Saves the rows of the last value to a file whose extension determines the format.
     func save(_ path: String) async {
         guard !path.isEmpty else {
             return show(error: ErrorReport(":save: expected the name of a file, such as result.csv", kind: "usage"))
@@ -24,7 +24,7 @@ extension ConsoleSession {
         }
     }
 
-    /// Draws a chart of the last value, of a statement or of an expression.
+    /// Draws a chart of the last value, or of the rows of an SQL statement or a Lua expression.
     func chart(_ text: String) async {
         if !text.isEmpty {
             let evaluator = place.evaluator
@@ -62,7 +62,7 @@ extension ConsoleSession {
         }
     }
 
-    /// Imports a file into a table, named like the file by default.
+    /// Imports the rows of a file into a table, by default one named after the file.
     func importRows(_ argument: String) async {
         let words = argument.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let path = words.first, words.count <= 2 else {
@@ -91,7 +91,7 @@ extension ConsoleSession {
         note("\(Self.count(outcome.rows)) into \(DisplayText.escaped(table))" + (outcome.madeTable ? ", which was created" : ""))
     }
 
-    /// Returns the rows of the last value; shows an error if it has none.
+    /// Returns the rows of the last value. If it has none, shows an error and returns `nil`.
     private func lastRows(_ command: String) async -> ConsoleRows? {
         let evaluator = place.evaluator
         guard let values = await evaluate(named: nil, "", { try await evaluator.last(.all) }) else { return nil }

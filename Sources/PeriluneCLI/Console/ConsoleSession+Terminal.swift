@@ -4,7 +4,7 @@ internal import PeriluneRecords
 
 /// Console commands that need a terminal.
 extension ConsoleSession {
-    /// Opens a statement, by default the last one, in an editor, and runs it if it has changed.
+    /// Opens a statement in an editor, by default the last one, and runs it if it was changed.
     func edit(_ text: String) async {
         guard options.isTerminal else { return show(error: ErrorReport(":edit: expected a terminal", kind: "usage")) }
         let statement = text.isEmpty ? lastStatement : text
@@ -33,7 +33,7 @@ extension ConsoleSession {
         }
     }
 
-    /// Shows the rows of a statement or request again and again until Ctrl-C.
+    /// Shows the rows of a statement or request repeatedly until Ctrl-C.
     func watch(_ argument: String) async {
         guard options.isTerminal else { return show(error: ErrorReport(":watch: expected a terminal", kind: "usage")) }
         var pause = Duration.seconds(2), statement = argument

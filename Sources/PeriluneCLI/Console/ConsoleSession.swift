@@ -4,33 +4,33 @@ internal import PeriluneLua
 internal import PeriluneRecords
 internal import PeriluneScenarios
 
-/// A console session: it reads statements, runs them and shows the results until it ends.
+/// A console session, which reads statements, runs them and shows their results.
 final class ConsoleSession {
     let options: ConsoleOptions
     let editor: any LineEditor
     private let interruption: ConsoleInterruption
-    /// The current target of statements.
+    /// The database on which statements run.
     private(set) var place: ConsolePlace
-    /// The original database during a preview; `nil` if it has not been opened.
+    /// The original database during a preview; `nil` if it is not open.
     private var live: ConsolePlace?
     private var number = 0
     private var showsTiming = false
     /// The change count of the preview when it was created; `nil` without a preview.
     private var baseline: [ConsoleValue]?
     private var hasChanges = false
-    /// Whether a statement has failed; this determines the exit status of non-interactive sessions.
+    /// Whether any statement has failed, which makes a session without a terminal end with an error status.
     private var hasFailed = false
     /// Whether the last input failed or was interrupted.
     private(set) var inputHasFailed = false
-    /// Whether SQL has started a transaction that is still open.
+    /// Whether a transaction that was started by SQL is open.
     private(set) var isInTransaction = false
-    /// The line of the failed statement, if more statements were read after it.
+    /// The line of a failed statement in a batch that was read ahead.
     private var failedLine: Int?
     /// The last statement that was typed, which `:edit` opens.
     private(set) var lastStatement = ""
-    /// The file being read by `:read`, and the current line.
+    /// The file that `:read` is running, and the line of its current statement.
     var source: (path: String, line: Int)?
-    /// The exit status, set when the console must end.
+    /// The exit status of the session, which ends as soon as this is set.
     private var status: Int32?
 
     private init(_ options: ConsoleOptions, _ editor: any LineEditor, _ place: ConsolePlace, _ interruption: ConsoleInterruption)
@@ -50,7 +50,7 @@ final class ConsoleSession {
         return session
     }
 
-    /// Runs until the end of the session. Returns the exit status.
+    /// Runs the session to its end and returns the exit status.
     func run() async -> Int32 {
         if options.isTerminal { await greet() }
         while status == nil {
@@ -86,7 +86,7 @@ final class ConsoleSession {
     private func read() async -> LineInput {
         let assistant = ConsoleAssistant(needsSemicolon: !options.isTerminal, names: HostNames(host: place.host))
         interruption.beginReading()
-        // Input that is already available needs no thread.
+        // Available input is read on this thread, because that does not block.
         if let editor = editor as? PlainEditor, editor.isReady() { return editor.read(LinePrompt(""), assistant) }
         let prompt = place.prompt(hasChanges: hasChanges, isInTransaction: isInTransaction)
         let reading = UncheckedValue((editor, prompt, assistant))
@@ -105,7 +105,7 @@ final class ConsoleSession {
         editor.readAhead(ConsoleAssistant(needsSemicolon: true), atMost: 500, while: SQLSyntax.isPlainChange)
     }
 
-    /// Runs a series of changes with one call of the host.
+    /// Runs a batch of changes with a single call to the host.
     private func take(changes: [PlainEditor.Statement]) async {
         inputHasFailed = false
         var rest = changes[...]
@@ -125,7 +125,7 @@ final class ConsoleSession {
         await noticeChanges()
     }
 
-    /// Runs input that was typed.
+    /// Runs typed input, and remembers it for the history and `:edit`.
     func take(_ text: String) async {
         editor.remember(text)
         inputHasFailed = false
@@ -154,7 +154,7 @@ final class ConsoleSession {
         if wasInTransaction, !isInTransaction, inputHasFailed { note("the transaction was rolled back") }
     }
 
-    /// Rolls back an open transaction and reports it, instead of losing the changes silently.
+    /// Rolls back an open transaction at the end of the session. Reports this so that changes are not lost silently.
     private func rollBackAtEnd() async {
         guard isInTransaction, (try? await place.evaluator.rollBack()) == true else { return }
         isInTransaction = false
@@ -166,7 +166,7 @@ final class ConsoleSession {
         StandardStreams.writeError(report.text(colors: options.errorColors))
     }
 
-    /// Shows a line that is not part of the output of statements.
+    /// Shows a message of the console itself, which goes to standard error if the session has no terminal.
     func note(_ text: String) {
         if options.isTerminal {
             show(options.colors.dim(text) + "\n")
@@ -175,7 +175,7 @@ final class ConsoleSession {
         }
     }
 
-    /// Returns whether no transaction is open; otherwise shows an error for the command.
+    /// Returns `true` if no transaction is open; otherwise shows an error that names the command.
     func isOutsideTransaction(_ command: String) -> Bool {
         guard isInTransaction else { return true }
         var report = ErrorReport(":\(command) cannot be used while a transaction is open", kind: "open_transaction")
@@ -205,7 +205,7 @@ final class ConsoleSession {
         }
     }
 
-    /// Runs an operation that Ctrl-C cancels, and shows its duration if enabled. Shows errors and returns `nil` for them.
+    /// Runs an operation that Ctrl-C can cancel, and shows its duration if `:timing` is on. If it fails, shows the error and returns `nil`.
     func evaluate<Value: Sendable>(
         named name: String?, _ text: String, _ operation: @escaping @Sendable () async throws -> Value
     ) async -> Value? {
@@ -235,7 +235,7 @@ final class ConsoleSession {
         show(error: (error as? CommandFailure)?.report ?? ErrorReport("\(error)", kind: "host"))
     }
 
-    /// Shows sentences with line breaks between words.
+    /// Shows text wrapped at the width of the terminal.
     func show(wrapped text: String) {
         show(WordWrap.wrapped(text, to: width))
     }
@@ -266,7 +266,7 @@ final class ConsoleSession {
         inputHasFailed = true
         if error.code == .cancelled { return show(interrupted) }
         var report = ErrorReport(error)
-        // For one-line input, the location is of no use.
+        // In one-line input, the location of an error is obvious.
         if !text.contains("\n"), name?.hasPrefix("console:") != false { report.removePlace(named: name) }
         if report.kind == "constraint_foreign_key", case .object("table", let table)? = SQLSyntax.dropping(text),
             let others = try? await place.evaluator.referrers(of: table), !others.isEmpty
@@ -293,7 +293,7 @@ final class ConsoleSession {
         }
     }
 
-    /// Returns a hint with the most similar global variable if a global is nil.
+    /// Suggests the most similar global variable if the message is about a nil global.
     private func help(for message: String) async -> String? {
         guard let match = message.firstMatch(of: /\(global '([^']+)'\)/) else { return nil }
         return await nearestGlobal(to: String(match.1)).map { "did you mean `\($0)`?" }
@@ -306,7 +306,7 @@ final class ConsoleSession {
     }
 
     private func nearestGlobal(to name: String) async -> String? {
-        // Short names are too similar to all others.
+        // Short names resemble too many others.
         guard name.count > 2 else { return nil }
         let names = (try? await place.evaluator.members(of: [], separator: "")) ?? []
         return nearestName(
@@ -507,7 +507,7 @@ final class ConsoleSession {
         hasChanges = false
     }
 
-    /// Checks whether the preview has been modified.
+    /// Updates `hasChanges` by comparing the change count of the preview with its baseline.
     private func noticeChanges() async {
         guard place.preview != nil, status == nil else { return }
         hasChanges = (try? await place.evaluator.changeCount()) != baseline
@@ -570,7 +570,7 @@ final class ConsoleSession {
 }
 
 extension ErrorReport {
-    /// Removes the location and the stack trace if they only refer to the input.
+    /// Removes the location and the stack trace if they refer only to the console input.
     fileprivate mutating func removePlace(named name: String?) {
         guard name == nil || file == name || file == nil else { return }
         (file, line, sourceLine) = (nil, nil, nil)
@@ -579,7 +579,7 @@ extension ErrorReport {
     }
 }
 
-/// A value handed over to a new thread, which is its only user until it finishes.
+/// A value passed to another thread. Sending it is safe, because only that thread uses the value until it finishes.
 struct UncheckedValue<Value>: @unchecked Sendable {
     let value: Value
 

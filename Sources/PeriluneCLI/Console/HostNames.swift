@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Perilune
 
-/// The names in a host, requested by the thread that reads keys.
+/// The names in a script host that the thread for keyboard input requests for completion.
 struct HostNames: CompletionNames {
     let host: ScriptHost
 
@@ -17,7 +17,7 @@ struct HostNames: CompletionNames {
         Self.wait { [host] in (try? await ConsoleEvaluator(host: host).sqlNames(kind)) ?? [] } ?? []
     }
 
-    /// Waits for an answer; `nil` if a running script delays it too long.
+    /// Waits up to two seconds for an answer; returns `nil` if a running script delays it longer.
     private static func wait<Value: Sendable>(_ operation: @escaping @Sendable () async -> Value) -> Value? {
         let answer = Answer<Value>()
         let task = Task { answer.give(await operation()) }
@@ -29,7 +29,7 @@ struct HostNames: CompletionNames {
     /// A value that one thread waits for.
     private final class Answer<Value: Sendable>: @unchecked Sendable {
         private let condition = NSCondition()
-        /// Guarded by the condition.
+        /// Guarded by `condition`.
         private var value: Value?
 
         func give(_ value: Value) {

@@ -2,7 +2,7 @@ internal import GRDB
 internal import Perilune
 internal import PeriluneRecords
 
-/// An examination of a cluster: its nodes, and values that would crash one.
+/// An examination of a dqlite cluster: its nodes, and stored values that would crash a node.
 struct ClusterExamination {
     let queue: DatabaseQueue
     let place: any DatabasePlace
@@ -46,7 +46,7 @@ struct ClusterExamination {
         return findings
     }
 
-    /// Returns the columns that crash a node if a client selects them without conversion.
+    /// Returns findings on columns whose values crash a node when a client selects them without conversion.
     private func endangeringColumns(_ db: Database) throws -> [Finding] {
         var findings: [Finding] = []
         for table in try TableDescription.readAll(in: db) where table.kind == "table" {

@@ -6,7 +6,7 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// A check and its result.
+/// The result of a check.
 struct Finding: Equatable {
     enum Verdict: String {
         case ok, warning, fault
@@ -43,7 +43,7 @@ enum LibraryExamination {
 struct DatabaseExamination {
     let path: String
     let db: Database
-    /// Whether it is a copy of a cluster database, whose file properties are meaningless.
+    /// Whether the database is a copy of a cluster database, whose file properties are meaningless.
     var isCopy = false
 
     func findings() throws -> [Finding] {
@@ -56,7 +56,7 @@ struct DatabaseExamination {
         return isCopy ? findings : try findings + journal() + pages() + processes()
     }
 
-    /// Returns findings, or the finding that a damaged file prevents them.
+    /// Returns the findings of a check, or a single finding if damage to the file prevents the check.
     private func despiteDamage(_ subject: String, _ findings: () throws -> [Finding]) throws -> [Finding] {
         do {
             return try findings()
@@ -79,7 +79,7 @@ struct DatabaseExamination {
             let rows = try String.fetchCursor(db, sql: "PRAGMA integrity_check(20)")
             while let report = try rows.next() { reports.append(report) }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            // The check ends with an error at some kinds of damage, but has reported it before.
+            // Some kinds of damage end the check with an error, but are reported before it.
             if reports.isEmpty { reports = [error.message ?? "the file is damaged"] }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             return [
@@ -217,7 +217,7 @@ struct DatabaseExamination {
         }
     }
 
-    /// What commits to a write-ahead log wait for.
+    /// A finding on whether commits to a write-ahead log wait for the disk.
     private var synchronous: Finding {
         switch FileJournal.standard.synchronous ?? .full {
         case .full, .extra:
@@ -254,7 +254,7 @@ struct DatabaseExamination {
         ]
     }
 
-    /// Returns the other processes that have the file open, if they are visible to this user.
+    /// Returns a finding that lists the other processes with the file open, as far as this user can see them.
     private func processes() throws -> [Finding] {
         let found = DatabaseUsers(path: path).all
         return found.isEmpty ? [] : [Finding(verdict: .ok, text: "also open in \(found.joined(separator: ", "))")]

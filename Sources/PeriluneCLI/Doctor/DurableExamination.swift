@@ -1,7 +1,7 @@
 internal import GRDB
 internal import PeriluneBindings
 
-/// An examination of automations and jobs: dead jobs, diverged runs, work that no process does, and times in the future.
+/// An examination of automations and jobs: dead jobs, diverged runs, work without a process, and times in the future.
 struct DurableExamination {
     let path: String
     let db: Database
@@ -13,7 +13,7 @@ struct DurableExamination {
         return findings
     }
 
-    /// Returns whether a table has a column; an earlier version of Perilune may have created it without.
+    /// Returns whether a table has a column. Tables from earlier versions of Perilune may lack it.
     private func hasColumn(_ column: String, of table: String) throws -> Bool {
         try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE name = ?)", arguments: [table, column]) ?? false
@@ -67,7 +67,7 @@ struct DurableExamination {
         }
     }
 
-    /// Returns the number of rows by name whose owners do not exist any more. The statement selects a name and an owner.
+    /// Counts the rows by name whose owning process no longer exists. The statement selects a name and an owner.
     private func abandoned(_ sql: String) throws -> [(name: String, count: Int)] {
         let rows = try Row.fetchAll(db, sql: sql).filter { RowOwners.isAlive($0[1]) == false }
         return Dictionary(grouping: rows) { $0[0] as String }.map { ($0.key, $0.value.count) }.sorted { $0.name < $1.name }

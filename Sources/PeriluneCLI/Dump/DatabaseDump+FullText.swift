@@ -1,15 +1,15 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// Dumps of full-text tables, which SELECT does not return completely.
+/// The part of a dump for full-text tables, whose contents SELECT does not return completely.
 extension DatabaseDump {
-    /// Returns whether a full-text table stores only an index, so that its rows cannot be read.
+    /// Returns whether a full-text table is contentless: it stores only an index, so its rows cannot be read.
     static func hasNoContents(_ table: TableDescription) -> Bool {
         table.kind == "virtual"
             && table.sql.lowercased().contains(/using\s+fts[345]\b.*\bcontent\s*=\s*(''|"")/.dotMatchesNewlines())
     }
 
-    /// Writes a virtual table as a row of the schema, without its shadow tables, like SQLite's shell.
+    /// Writes a virtual table as a row of `sqlite_schema`, without its shadow tables, like SQLite's shell.
     func writeDescription(of table: TableDescription, _ output: inout [UInt8]) {
         func literal(_ text: String) -> [UInt8] {
             var literal: [UInt8] = []
@@ -23,7 +23,7 @@ extension DatabaseDump {
         output.append(");\nPRAGMA writable_schema=OFF;\n")
     }
 
-    /// Writes the shadow tables of an index and their rows.
+    /// Writes the shadow tables of a contentless full-text table, with their rows.
     func writeIndex(of table: TableDescription, _ output: inout [UInt8], _ incomplete: inout [String]) throws {
         if parts != .data { writeDescription(of: table, &output) }
         let pattern = table.name.replacing("@", with: "@@").replacing("_", with: "@_").replacing("%", with: "@%") + "@_%"

@@ -2,12 +2,12 @@ internal import GRDB
 internal import GRDBSQLite
 internal import PeriluneRecords
 
-/// A database dump as SQL that recreates it, in the format of SQLite's shell.
+/// A database dump as SQL text, in the format that the SQLite shell writes.
 struct DatabaseDump {
     let db: Database
     /// The tables and views to write.
     let tables: [TableDescription]
-    /// Whether other tables are omitted.
+    /// Whether the dump omits other tables of the database.
     var isPart = false
     /// The parts to write.
     var parts: Parts = .all
@@ -23,7 +23,7 @@ struct DatabaseDump {
     func run() throws -> [String] {
         var output: [UInt8] = [], incomplete: [String] = []
         if parts != .data, !isPart, let encoding = try String.fetchOne(db, sql: "PRAGMA encoding"), encoding != "UTF-8" {
-            // Without effect in a database that has tables already.
+            // This pragma has no effect in a database that already has tables.
             output.append("PRAGMA encoding='\(encoding)';\n")
         }
         output.append("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
@@ -50,7 +50,7 @@ struct DatabaseDump {
                     try writeIndex(of: table, &output, &incomplete)
                 }
             } else {
-                // A virtual table creates its own shadow tables, and its rows are inserted through it.
+                // A virtual table creates its shadow tables itself, and its rows are inserted through it.
                 if parts != .data { output.append(SchemaStatements.text([table.sql])) }
                 if parts == .schema { continue }
                 if try !writeRows(of: table, &output) { incomplete.append(table.name) }
@@ -59,7 +59,7 @@ struct DatabaseDump {
         }
         if parts != .data {
             let made = Set(tables.filter { $0.kind != "view" }.map(\.sql))
-            // Last, so that triggers do not run and indexes are built once.
+            // Follows the rows, so that triggers do not run and each index is built once.
             for statement in try SchemaStatements.read(in: db, of: isPart ? tables.first?.name : nil)
             where !made.contains(statement) {
                 output.append(SchemaStatements.text([statement]))
@@ -111,7 +111,7 @@ struct DatabaseDump {
         }
     }
 
-    /// Returns whether a virtual table accepts rows: some only present data of other tables, such as fts5vocab.
+    /// Returns whether a virtual table accepts rows. Some, such as fts5vocab, only show data of other tables.
     private func takesRows(_ table: String, _ columns: [String]) -> Bool {
         let values = [String](repeating: "NULL", count: columns.count).joined(separator: ", ")
         return
@@ -121,7 +121,7 @@ struct DatabaseDump {
     }
 
     /// - Parameters:
-    ///   - key: The name of the row id, if there is one.
+    ///   - key: The name of the row id; `nil` if the table has none.
     ///   - end: If not `nil`, reads backward and stops before the row with this id; `nil` reads all rows forward.
     ///   - last: The row id of the last row that was written.
     func writeRows(
@@ -162,7 +162,8 @@ struct DatabaseDump {
         }
     }
 
-    /// Returns the name of the row id if no column contains it. Others may refer to it, such as external-content full-text tables.
+    /// Returns the name of the row id if no column stores it. The dump needs these ids, because other tables may refer to them, such as
+    /// external-content full-text tables.
     private func rowIDName(of table: TableDescription) throws -> String? {
         guard table.kind == "table" || table.kind == "virtual" && table.key.isEmpty, !table.isWithoutRowID, !table.keyIsRowID
         else { return nil }
@@ -176,7 +177,7 @@ struct DatabaseDump {
         guard try db.tableExists("sqlite_sequence") else { return }
         let statement = try db.makeStatement(sql: "SELECT name, seq FROM sqlite_sequence")
         let rows = try Row.fetchCursor(statement), names = Set(tables.map { Array($0.name.utf8) })
-        // Inserting the rows has created some counters; the dump writes all of them in order.
+        // Inserting rows creates some counters; the dump deletes these and writes all counters in order.
         let isNew = parts == .all && !isPart
         if isNew { output.append("DELETE FROM sqlite_sequence;\n") }
         while try rows.next() != nil {
@@ -197,7 +198,7 @@ struct DatabaseDump {
 }
 
 extension Cell {
-    /// Creates a cell from a column of the current row. SQLite's functions return text byte by byte.
+    /// Creates a cell from a column of the current row. Calls SQLite's C functions, which return the exact bytes of text.
     init(_ statement: OpaquePointer, column: CInt) {
         switch sqlite3_column_type(statement, column) {
         case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(statement, column))
@@ -210,7 +211,7 @@ extension Cell {
         }
     }
 
-    /// Copies the bytes. Their count must be read after their address.
+    /// Copies the bytes of a value. SQLite requires that the address is requested before the byte count.
     private static func bytes(_ start: UnsafePointer<UInt8>?, _ statement: OpaquePointer, _ column: CInt) -> [UInt8] {
         Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, column))))
     }

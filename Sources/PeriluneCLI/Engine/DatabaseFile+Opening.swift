@@ -13,13 +13,13 @@ extension DatabaseFile {
         return try inCluster(path) { queue, place in try place.copyInMemory(of: queue) }
     }
 
-    /// Opens an existing database to read its schema; a cluster database is replaced by an empty copy of its schema.
+    /// Opens an existing database to read its schema; for a cluster database, the connection is to an empty copy of the schema.
     static func openForSchema(_ path: String, extensions: [String] = []) throws -> DatabaseQueue {
         guard isCluster(path) else { return try open(path, isReadonly: true, extensions: extensions) }
         return try inCluster(path) { queue, _ in queue }
     }
 
-    /// Returns a remark if a cluster database is empty. Clusters create missing databases, so the name may be mistyped. `nil` for
+    /// Returns a warning if a cluster database is empty: clusters create missing databases, so the name may be mistyped. Returns `nil` for
     /// files.
     static func remarkOnEmpty(_ queue: DatabaseQueue, _ path: String) throws -> String? {
         guard isCluster(path),
@@ -28,7 +28,7 @@ extension DatabaseFile {
         return "there is nothing in \(path); is that its name?"
     }
 
-    /// Prepares a connection that is opened without a script host.
+    /// Installs the Unicode collation and the rule for double-quoted strings on a connection that is opened without a script host.
     static func prepare(_ db: Database) {
         UnicodeCollation.install(on: db)
         DoubleQuotedStrings.install(on: db)
@@ -52,7 +52,7 @@ extension DatabaseFile {
     /// Opens a database, creating it if allowed.
     ///
     /// - Parameters:
-    ///   - option: The option that creates the file, for the help of the error.
+    ///   - option: The option that would create the file, which the error message suggests.
     ///   - extensions: The paths of the SQLite extensions to load.
     static func open(
         _ path: String, isReadonly: Bool, makesFile: Bool = false, option: String? = nil, extensions: [String] = []
@@ -72,7 +72,7 @@ extension DatabaseFile {
         }
     }
 
-    /// Opens a file. For reading, it may be in a folder that does not allow writing, or a program may have ended during a write.
+    /// Opens a database file. A read-only connection also works in an unwritable folder, and after a program was killed during a write.
     static func queue(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
         if configuration.readonly {
             OpenHosts.addReading(path)
@@ -86,22 +86,22 @@ extension DatabaseFile {
         }
     }
 
-    /// Restores the last commit. A read-only connection can only refuse such a database.
+    /// Rolls back an interrupted write with a writable connection, because a read-only connection could not open the file.
     private static func rollBackInterruptedWrite(to path: String) throws {
         let queue = try DatabaseQueue(path: path)
         defer { try? queue.close() }
         try queue.read { db in _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") }
     }
 
-    /// Removes a database that a command created and left empty, following symbolic links. The file stays if another process uses
-    /// it or has filled it in the meantime.
+    /// Removes a database that a command created and left empty, following symbolic links. Keeps the file if another process uses it or has
+    /// filled it in the meantime.
     static func removeIfEmpty(_ path: String) {
         OpenHosts.close()
         let path = URL(filePath: path).resolvingSymlinksInPath().path
         guard isFile(path), let queue = try? open(path, isReadonly: false) else { return }
         defer { try? queue.close() }
         try? queue.writeWithoutTransaction { db in
-            // This fails while another process has the WAL database open. Afterward the lock prevents others from starting.
+            // This fails while another process has the WAL database open. Afterward, the exclusive lock keeps other processes out.
             guard try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE") == "delete" else { return }
             try db.inTransaction(.exclusive) {
                 if try isEmpty(db) { remove(path) }
@@ -119,9 +119,9 @@ extension DatabaseFile {
         }
     }
 
-    /// Reads from a database and converts errors to reports.
+    /// Reads from a database and converts database errors to command failures.
     ///
-    /// - Parameter isTransaction: Whether all statements see the same state. The COMMIT of a transaction fails if the file is damaged.
+    /// - Parameter isTransaction: Whether all statements read the same snapshot. In a damaged file, the COMMIT of this transaction fails.
     static func reading<Value: Sendable>(
         _ queue: DatabaseQueue, isTransaction: Bool = true, _ read: @Sendable (Database) throws -> Value
     ) async throws -> Value {

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Perilune
 
-/// The form in which errors of the command are written to standard error.
+/// A writer of error reports to standard error, in the colors and the format that the command line requests.
 struct ErrorOutput {
     let colors: Colors
     let format: ErrorFormat
 
-    /// Searches for the options without the parser, because the arguments may be invalid.
+    /// Finds the options without the parser, because the arguments may be invalid.
     init(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
         var color = ColorChoice.auto
         var format = ErrorFormat.text
@@ -30,7 +30,7 @@ struct ErrorOutput {
         StandardStreams.writeError(format == .json ? report.json : report.text(colors: colors, width: width))
     }
 
-    /// Ends the process from any thread. Flushes standard output only if this does not block.
+    /// Reports a failure and ends the process; can be called from any thread. Flushes standard output only if this does not block.
     func end(at failure: CommandFailure) -> Never {
         StandardStreams.writeErrorAtOnce(format == .json ? failure.report.json : failure.report.text(colors: colors))
         _exit(failure.status)

@@ -2,8 +2,8 @@ internal import Foundation
 internal import Perilune
 internal import Synchronization
 
-/// The reaction of a program to signals: immediate while a script is running, graceful while it runs automations or waits for work
-/// that scripts have started.
+/// The reaction to signals: an immediate stop while a script is running, and a graceful stop while the process runs automations or waits
+/// for work that scripts have started.
 final class GracefulStop: Sendable {
     private struct State {
         /// The exit status of a graceful stop; `nil` to stop immediately.
@@ -16,21 +16,21 @@ final class GracefulStop: Sendable {
     /// The time that automations have to finish.
     private let limit: Duration
 
-    /// - Parameter status: The exit status of a program that stops gracefully from the beginning.
+    /// - Parameter status: The exit status if stops are graceful from the beginning; `nil` if scripts run first.
     init(status: Int32?) {
         state = Mutex(State(status: status))
         limit = status == nil ? .milliseconds(200) : .seconds(5)
     }
 
-    /// Switches to graceful stops, because the scripts have finished.
+    /// Makes stops graceful from now on, because the scripts have finished.
     func beginWaiting() {
         state.withLock { $0.isWaiting = true }
     }
 
-    /// The exit status if the program was stopped gracefully.
+    /// The exit status after a graceful stop; `nil` otherwise.
     var status: Int32? { state.withLock { $0.hasStopped ? $0.status : nil } }
 
-    /// Stops the program. Callable from any thread.
+    /// Stops the program. Can be called from any thread.
     ///
     /// - Parameter signal: The name of the signal without "SIG".
     func stop(_ host: ScriptHost, by signal: String) {

@@ -12,7 +12,7 @@ enum InputFile {
     static func read(_ path: String, failure: (_ path: String, _ reason: String) -> String) throws -> [UInt8] {
         if path == "-" { return try StandardStreams.readInput() }
         do {
-            // Pipes can only be read through a handle.
+            // Pipes can be read only through a file handle.
             if DatabaseFile.isFile(path) {
                 return Array(try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe))
             }

@@ -1,11 +1,10 @@
 @preconcurrency internal import Glibc
 
-/// Ctrl-C and the other signals that ask a program to end.
+/// Handlers of Ctrl-C and the other signals that ask a program to end.
 enum Interrupts {
     /// Calls a closure on a separate thread at the first signal; a second one ends the process immediately.
     ///
-    /// Signals that the parent process ignores stay ignored, such as Ctrl-C for background jobs of a shell. Must be called only
-    /// once.
+    /// Signals that the parent process ignores stay ignored; shells do this to Ctrl-C for background jobs. Must be called only once.
     static func onFirst(_ action: @escaping @Sendable () -> Void) {
         onSignal { _ in
             action()
@@ -20,7 +19,7 @@ enum Interrupts {
     /// Calls a closure on a separate thread with the name of each signal. If it returns `false`, the next signal ends the process
     /// immediately.
     static func onSignal(_ action: @escaping @Sendable (String) -> Bool) {
-        // All requests to end, including SIGTERM, end the script cleanly.
+        // Each of these signals, including SIGTERM, ends the script cleanly.
         let wanted = numbers.filter { !isIgnored($0) }
         guard !wanted.isEmpty else { return }
         SignalPipe.forEach(of: wanted) { number in

@@ -3,7 +3,7 @@ internal import GRDB
 internal import Perilune
 internal import Synchronization
 
-/// The hosts and files of a command, which are closed before the process ends in any way but a crash.
+/// The open hosts and files of a command, which are closed before the process ends, unless it crashes.
 enum OpenHosts {
     private struct State: Sendable {
         var hosts: [ScriptHost] = []
@@ -14,10 +14,10 @@ enum OpenHosts {
 
     static func add(_ host: ScriptHost) { state.withLock { $0.hosts.append(host) } }
 
-    /// Notes a file that is opened only for reading.
+    /// Records a file that is opened only for reading.
     static func addReading(_ path: String) { state.withLock { _ = $0.readPaths.insert(path) } }
 
-    /// Closes the hosts and their databases. Callable from any thread; later calls do nothing.
+    /// Closes the hosts and their databases. Can be called from any thread; later calls do nothing.
     static func close() {
         let open = state.withLock { state in
             defer { state = State() }
@@ -27,7 +27,7 @@ enum OpenHosts {
         for path in open.readPaths { removeEmptyLog(of: path) }
     }
 
-    /// Removes the empty log that a read-only connection creates next to a file with a write-ahead log and cannot remove.
+    /// Removes the empty write-ahead log that a read-only connection creates next to a database but cannot remove.
     private static func removeEmptyLog(of path: String) {
         let path = URL(filePath: path).resolvingSymlinksInPath().path
         let size = (try? FileManager.default.attributesOfItem(atPath: path + "-wal"))?[.size] as? Int

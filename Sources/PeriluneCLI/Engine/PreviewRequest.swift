@@ -7,14 +7,14 @@ enum PreviewFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
 
 /// The options of `run --preview`.
 struct PreviewRequest: Sendable {
-    /// The file for the plan; `nil` for none.
+    /// The path of the plan file to write; `nil` to write none.
     var planPath: String?
     /// Whether the exit status indicates changes.
     var isChecking = false
     var format = PreviewFormat.text
-    /// The file for a web page; `nil` for none.
+    /// The path of the web page to write; `nil` to write none.
     var pagePath: String?
-    /// The number of rows of each kind to show per table.
+    /// The maximum number of rows of each kind to show per table.
     var rowLimit = 10
     /// Whether scripts may change files and run programs.
     var allowsEffects = false

@@ -25,7 +25,7 @@ enum ProcessResources {
                         + "(raise `ulimit -v`)",
                     kind: "memory"))
         }
-        // A failed allocation in Swift ends the process.
+        // Threads share one heap to save addresses, because a failed allocation in Swift ends the process.
         if addressSpaceLimit != nil { WorkerEntry.shareHeap() }
     }
 

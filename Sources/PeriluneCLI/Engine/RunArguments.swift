@@ -28,7 +28,7 @@ enum RunArguments {
             + scriptArguments
     }
 
-    /// Returns the arguments of any command that may be its own options.
+    /// Returns the arguments that may be options of the command itself, without the arguments of a script.
     static func options(in arguments: [String]) -> [String] {
         let own = arguments.first == "run" ? arranged(Array(arguments.dropFirst())) : arguments
         return Array(own.prefix { $0 != "--" })
@@ -67,7 +67,7 @@ enum RunArguments {
         index + 1 < arguments.count && TraceDetail(rawValue: arguments[index + 1]) != nil
     }
 
-    /// Adds the default value to `--trace`.
+    /// Adds the default value to each `--trace` without a value.
     private static func completed(_ arguments: [String]) -> [String] {
         var result: [String] = []
         var isValue = false

@@ -2,13 +2,13 @@ internal import Foundation
 internal import Perilune
 internal import Synchronization
 
-/// The time limit of each run of a service.
+/// The time limit for each run of a service.
 ///
 /// The host enforces this limit itself. This class ends the process if a run continues anyway, for example in one long Lua
 /// instruction that would block all other runs. SQLite rolls back uncommitted changes when the file is opened again.
 final class RunLimit: Sendable {
-    /// The tolerance, because a rollback may take time. Counted in checks, because the clock keeps running while the process is
-    /// stopped.
+    /// The time that an overdue run has to end, because a rollback may be slow. It is counted in checks, because the clock continues while
+    /// the process is suspended.
     private static let grace = (looks: 10, pause: 0.1)
     private let duration: Duration
     private let hasEnded = Atomic(false)
@@ -19,7 +19,7 @@ final class RunLimit: Sendable {
 
     /// Watches the runs of a host until ``end()``.
     func watch(_ host: ScriptHost) {
-        // A separate thread, because all threads of Swift concurrency may be busy.
+        // This needs a separate thread, because the threads of Swift concurrency may all be busy.
         Thread.detachNewThread { [weak host, self] in
             var count = 0
             while !hasEnded.load(ordering: .acquiring), let isOverdue = host.map(\.isOverdue) {

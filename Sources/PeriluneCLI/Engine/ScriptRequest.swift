@@ -1,19 +1,19 @@
 internal import Perilune
 
-/// A piece of Lua to run.
+/// The source of a Lua script: a file, standard input or code on the command line.
 enum ScriptSource: Equatable, Sendable {
     case file(String)
     case standardInput
-    /// Text given with `-e`; the number counts from 1.
+    /// Code from an option `-e`, numbered from 1.
     case code(String, number: Int)
 
-    /// Whether it was given with `-e`.
+    /// Whether the source is code from an option `-e`.
     var isCode: Bool { if case .code = self { true } else { false } }
 
-    /// The path of a file.
+    /// The path of a file; `nil` for other sources.
     var path: String? { if case .file(let path) = self { path } else { nil } }
 
-    /// The name in errors.
+    /// The name of the source in errors.
     var name: String {
         switch self {
         case .file(let path): path
@@ -24,25 +24,25 @@ enum ScriptSource: Equatable, Sendable {
     }
 }
 
-/// A request of the `run` command.
+/// A request to run Lua scripts, with the options of the command.
 struct ScriptRequest: Sendable {
-    /// The scripts and texts to run, one after the other in one state.
+    /// The sources to run, one after the other in one Lua state.
     var sources: [ScriptSource]
-    /// The scripts' arguments, which need not be UTF-8.
+    /// The arguments of the scripts as bytes, which may be invalid UTF-8.
     var arguments: [[UInt8]] = []
-    /// `nil` means a private database in memory.
+    /// The database; `nil` for a private one in memory.
     var database: String?
     /// Whether scripts have the global `db`.
     var definesGlobalDatabase = true
-    /// Whether a missing database is created, with a note; otherwise it is an error.
+    /// Whether to create a missing database and print a note; otherwise, a missing database is an error.
     var makesDatabase = true
     var isReadonly = false
     var isSandboxed = false
-    /// Whether keys of tables are visited in a fixed order, even in the live context.
+    /// Whether the keys of Lua tables are visited in a fixed order, even in the live context.
     var isDeterministic = false
     /// The paths of SQLite extensions.
     var extensions: [String] = []
-    /// Whether another process has started this one for it.
+    /// Whether a supervising process has started this one for the request.
     var isSupervised = false
     var timeout: Duration?
     var memoryInBytes: Int?
@@ -51,16 +51,16 @@ struct ScriptRequest: Sendable {
     /// The limit for writes to files, in bytes.
     var diskInBytes: Int?
     var trace = TraceRequest()
-    /// `nil` means that the script runs on the database itself, or on a copy without a report.
+    /// The options of a preview; `nil` to run on the database itself, or on a copy without a report.
     var preview: PreviewRequest?
-    /// Whether it runs on a private copy that is discarded.
+    /// Whether to run on a private copy of the database, which is then discarded.
     var usesCopy = false
-    /// A task to run with the host instead of scripts.
+    /// A task to run with the host instead of the sources.
     var task: (@Sendable (ScriptHost) async throws -> Void)?
-    /// The exit status of a task that is interrupted while it runs automations, which then end gracefully; `nil` to interrupt the task like
-    /// a script.
+    /// The exit status of a task that a signal stops while it runs automations, which then end gracefully. If `nil`, signals interrupt the
+    /// task like a script.
     var gracefulStopStatus: Int32?
-    /// The rule that determines whether standard output is colored.
+    /// The choice whether to color standard output.
     var color = ColorChoice.auto
 
     /// The folder in which `require` searches: the folder of the script's file, otherwise the current one.

@@ -3,7 +3,7 @@ internal import Perilune
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// Runs the scripts of a request.
+/// A runner for the scripts or the task of a request.
 struct ScriptRunner {
     let request: ScriptRequest
     let colors: Colors
@@ -14,17 +14,17 @@ struct ScriptRunner {
     /// - Throws: ``CommandFailure``.
     func run() async throws -> Int32 {
         var texts = SourceTexts(moduleFolder: request.isSandboxed ? nil : request.moduleFolder)
-        // This happens before the database is opened and possibly created.
+        // Read the sources before the database is opened and possibly created.
         let scripts = try request.sources.map { Script(name: $0.name, bytes: try read($0), isCode: $0.isCode) }
         for script in scripts { texts.add(script.bytes, named: script.name) }
-        // Removes the folders of killed previews.
+        // Remove the folders of killed previews.
         TemporaryFolder.removeAbandoned()
         let note = try checkDatabase()
         if request.preview != nil || request.usesCopy, let note { CommandOutput.note(note, colors) }
         if let preview = request.preview { return try await self.preview(preview, scripts, texts) }
         if request.usesCopy { return try await runOnCopy(scripts, texts) }
         let trace = makeTrace()
-        // Automations continue; the limit applies to each of their runs.
+        // For a task, the limit applies to each run of its automations.
         let timeLimit = request.task == nil ? request.timeout.map { TimeLimit($0) } : nil
         if request.memoryInBytes != nil { WorkerEntry.returnFreedBlocks() }
         let host: ScriptHost
@@ -41,7 +41,7 @@ struct ScriptRunner {
         OpenHosts.add(host)
         if request.isReadonly, let path = request.database { OpenHosts.addReading(path) }
         if let note { CommandOutput.note(note, colors) }
-        // Without limits, only this ends a loop after cancellation.
+        // With this signal, a loop can be cancelled even in a run without limits.
         await host.listen(for: SIGUSR2)
         let gracefulStop = GracefulStop(status: request.gracefulStopStatus)
         Interrupts.onSignal { name in
@@ -58,9 +58,9 @@ struct ScriptRunner {
         return ending.status
     }
 
-    /// Fails if the database is required and missing.
+    /// Fails if the request requires an existing database and the file is missing.
     ///
-    /// - Returns: Returns a note to print after a missing database was opened.
+    /// - Returns: A note to print after a missing database is opened; `nil` if it exists.
     private func checkDatabase() throws -> String? {
         guard let path = request.database, DatabaseFile.isMissing(path) else { return nil }
         if request.isReadonly || !request.makesDatabase {
@@ -75,11 +75,11 @@ struct ScriptRunner {
     struct Script {
         let name: String
         let bytes: [UInt8]
-        /// Whether the source is text of the command line, whose values are shown.
+        /// Whether the source is code on the command line, whose values are shown.
         var isCode = false
     }
 
-    /// The end of the scripts: with an exit status, or with a failure.
+    /// The result of running scripts: an exit status or a failure.
     struct Ending {
         var status = ExitStatus.success
         var failure: CommandFailure?
@@ -87,7 +87,7 @@ struct ScriptRunner {
 
     /// Runs scripts one after the other, and waits for their timers, observations and tasks.
     ///
-    /// - Parameter timeLimit: The time limit for all of this.
+    /// - Parameter timeLimit: The time limit for the scripts and for this work.
     func run(
         _ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ gracefulStop: GracefulStop? = nil,
         within timeLimit: TimeLimit?
@@ -134,7 +134,7 @@ struct ScriptRunner {
             do {
                 try await operation()
             } catch let error as LuaError where error.code == .cancelled {
-                // A function called by a timer may have failed, which ends everything, or has completed and ended with the rest.
+                // If the failure of a callback, such as a timer function, caused the cancellation, that failure is reported instead.
                 let failure = await host.takeCallbackFailure()
                 if let failure, (failure as? LuaError)?.code != .cancelled { throw failure }
                 guard let status = gracefulStop?.status else { throw failure ?? error }
@@ -151,7 +151,7 @@ struct ScriptRunner {
         }
     }
 
-    /// Runs a text and shows its values like the console, but without changes.
+    /// Runs code from the command line and shows its values like the console, but not the outcomes of SQL statements.
     private func showValues(of script: Script, on host: ScriptHost) async throws {
         let width = TerminalSize.outputColumns
         let evaluator = ConsoleEvaluator(host: host)
@@ -194,7 +194,7 @@ struct ScriptRunner {
         configuration.carriesTaskLocalValues = false
         configuration.callbackErrors = .fail
         configuration.signals = Interrupts.names
-        // Text of the command line is evaluated like a console line; script files only have the usual globals.
+        // Code on the command line is evaluated like a console line; script files see only the usual globals.
         if request.task == nil, request.sources.contains(where: \.isCode) {
             ConsoleEvaluator.prepare(&configuration, definesGlobals: request.sources.allSatisfy(\.isCode))
         }
@@ -215,7 +215,7 @@ struct ScriptRunner {
 }
 
 extension ErrorReport {
-    /// Adds help for the person who called `run`.
+    /// Adds help for the user who ran the command.
     mutating func addHelp(for request: ScriptRequest) {
         switch kind {
         case "crashed": help = "nothing that it had not committed is in the database"

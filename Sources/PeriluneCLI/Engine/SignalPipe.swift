@@ -1,7 +1,7 @@
 internal import Foundation
 @preconcurrency internal import Glibc
 
-/// Signals delivered as bytes of a pipe, since a signal handler can do little more than write.
+/// Signals delivered as bytes through a pipe, because a signal handler can do little more than write.
 ///
 /// Dispatch sources are unsuitable: they register the signal later, on their own thread, and lose earlier signals.
 enum SignalPipe {
@@ -47,5 +47,6 @@ enum SignalPipe {
     }
 }
 
-/// Indexed by signal number. Each element is set before its handler is installed and only read by the handler.
+/// The writing end of the pipe for each signal number. Safe, because each element is set before its handler is installed, and only the
+/// handler reads it.
 private nonisolated(unsafe) let writingEnds = UnsafeMutablePointer<CInt>.allocate(capacity: 65)

@@ -2,12 +2,11 @@ internal import Foundation
 internal import Perilune
 internal import Synchronization
 
-/// The time limit of a whole command: opening the database, scripts, and the work they leave running.
+/// The time limit of a whole command: opening the database, running scripts, and the work that they leave running.
 ///
-/// Each script run also has the limit, so that its error names a line. This limit covers commands with many runs or none.
+/// Each script run has the same limit, because its error names a line. This class covers commands with many runs or none.
 final class TimeLimit: Sendable {
-    /// The time that a cancelled host has to finish. Counted in checks, because the clock keeps running while the process is
-    /// stopped.
+    /// The time that a cancelled host has to finish. It is counted in checks, because the clock continues while the process is suspended.
     private static let grace = (looks: 15, pause: Duration.milliseconds(20))
     let duration: Duration
     private let deadline: ContinuousClock.Instant
@@ -18,7 +17,7 @@ final class TimeLimit: Sendable {
         deadline = .now + duration
     }
 
-    /// Whether the host was cancelled by this limit.
+    /// Whether this limit has cancelled the host.
     var hasPassed: Bool { state.withLock { $0.hasPassed } }
 
     var failure: CommandFailure { .timeout("the script ran longer than its limit of \(duration)") }
@@ -31,13 +30,13 @@ final class TimeLimit: Sendable {
         return CommandFailure(report)
     }
 
-    /// Cancels a host repeatedly after the deadline, because running code may start something new. If it does not finish, ends the
-    /// process: a single call of an SQLite function cannot be interrupted, and ten thousand tasks take time. SQLite rolls back
+    /// Cancels a host repeatedly after the deadline, because running code may start something new. If the host does not finish, ends the
+    /// process: a single call of an SQLite function cannot be interrupted, and cancelling ten thousand tasks takes time. SQLite rolls back
     /// uncommitted changes when the file is opened again.
     func watch(_ host: ScriptHost) {
-        // A separate thread, because all threads of Swift concurrency may be busy.
+        // This needs a separate thread, because the threads of Swift concurrency may all be busy.
         Thread.detachNewThread { [weak host, self] in
-            // Wait a little longer, because the limit of a run started with the command names its line.
+            // Wait a little longer, so that a run that began with the command can fail first with an error that names its line.
             wait(until: deadline + .milliseconds(100))
             for _ in 0..<Self.grace.looks {
                 guard pass() else { return }
@@ -64,14 +63,14 @@ final class TimeLimit: Sendable {
         }
     }
 
-    /// Waits, checking every second whether the command has ended.
+    /// Waits until an instant or the end of the command, which is checked every second.
     private func wait(until instant: ContinuousClock.Instant) {
         while !state.withLock({ $0.hasEnded }), ContinuousClock.now < instant {
             Thread.sleep(forTimeInterval: min(ContinuousClock.now.duration(to: instant) / .seconds(1), 1))
         }
     }
 
-    /// Stops watching; the process is not ended any more.
+    /// Stops watching. The limit no longer ends the process.
     func end() {
         state.withLock { $0.hasEnded = true }
     }
@@ -98,7 +97,7 @@ final class TimeLimit: Sendable {
         }
     }
 
-    /// A continuation that only the first caller receives.
+    /// A continuation that only the first caller of `take` receives.
     private final class First<Result: Sendable>: Sendable {
         private let waiting: Mutex<CheckedContinuation<Result, any Error>?>
 

@@ -15,7 +15,7 @@ struct TraceRequest: Sendable {
     /// The events to write; `nil` for none.
     var detail: TraceDetail?
     var showsValues = false
-    /// The minimum duration of statements listed at the end with their query plans.
+    /// The minimum duration of the statements that are listed at the end with their query plans; `nil` lists none.
     var slow: Duration?
 
     var isEmpty: Bool { detail == nil && slow == nil }
@@ -23,7 +23,7 @@ struct TraceRequest: Sendable {
 
 /// A writer of SQL statements to standard error as they run, and of slow statements at the end.
 final class TraceWriter: Sendable {
-    /// A statement that was slow at least once.
+    /// A statement that reached the limit for slow statements at least once.
     private struct SlowStatement {
         let sql: String
         var count = 0
@@ -34,7 +34,7 @@ final class TraceWriter: Sendable {
     private let request: TraceRequest
     private let colors: Colors
     private let lock = NSLock()
-    /// Guarded by the lock.
+    /// Guarded by `lock`.
     private nonisolated(unsafe) var slowStatements: [String: SlowStatement] = [:]
     /// The maximum number of listed statements.
     private static let slowStatementLimit = 50
@@ -66,7 +66,7 @@ final class TraceWriter: Sendable {
         StandardStreams.writeError(colors.dim("sql: \(label)\(text)") + "\n")
     }
 
-    /// Returns the statement, truncated if it is very long: bound values may be large.
+    /// Returns a statement, shortened if it is very long, because bound values may be large.
     private static func shortened(_ sql: String) -> String {
         let limit = 20_000
         guard sql.utf8.count > limit else { return sql }
@@ -103,7 +103,7 @@ final class TraceWriter: Sendable {
     }
 }
 
-/// Durations as text.
+/// Formatting of durations.
 enum TimeText {
     /// Returns a duration such as `0.42 ms`, `12 ms` or `1.5 s`.
     static func text(_ duration: Duration) -> String {

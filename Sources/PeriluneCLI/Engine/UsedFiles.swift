@@ -4,9 +4,9 @@ internal import Perilune
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// The list of files used by a script, which `--watch` reads while the script runs in another process.
+/// The list of files that a script uses. The script's process writes the list, and `--watch` reads it.
 enum UsedFiles {
-    /// The variable with the path of the list.
+    /// The environment variable with the path of the list.
     private static let variable = "PERILUNE_USED_FILES"
 
     static func environment(list: String) -> [String: String] { [variable: list] }
@@ -17,7 +17,7 @@ enum UsedFiles {
     /// - Parameter paths: The scripts.
     static func noteIfWatched(_ paths: [String], in configuration: inout ScriptHost.Configuration) {
         guard let list = EnvironmentVariables.ofProcess[variable] else { return }
-        // Programs started by the script are not watched.
+        // Programs that the script starts are not watched.
         unsetenv(variable)
         let note: @Sendable (String) -> Void = { path in append(path, to: list) }
         for path in paths + [Settings.current.file?.path].compactMap({ $0 }) { note(path) }
@@ -29,7 +29,7 @@ enum UsedFiles {
         }
     }
 
-    /// Records only the scripts, if they run in another process and cannot load other files.
+    /// Records only the scripts themselves, for runs in another process that cannot load other files.
     static func noteIfWatched(_ paths: [String]) {
         guard let list = EnvironmentVariables.ofProcess[variable] else { return }
         for path in paths + [Settings.current.file?.path].compactMap({ $0 }) { append(path, to: list) }
@@ -51,7 +51,7 @@ enum UsedFiles {
         _ = try state.load(wrapping, named: "watch").call([.function(function)])
     }
 
-    /// Calls the originals with tail calls, so that errors name the same lines.
+    /// Lua code that wraps `dofile` and `loadfile`. Tail calls keep the line numbers of errors unchanged.
     private static let wrapping = """
         local note, dofile, loadfile = ..., dofile, loadfile
         if dofile then _G.dofile = function(...) if type((...)) == "string" then note((...)) end return dofile(...) end end

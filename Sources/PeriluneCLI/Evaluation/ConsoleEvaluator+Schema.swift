@@ -37,7 +37,7 @@ extension ConsoleEvaluator {
             """, [.string(table)])
     }
 
-    /// Returns the table classes with their associations.
+    /// Returns the record classes of the tables with their associations.
     func modelTable() async throws -> [ConsoleValue] {
         try await call("model_rows", [])
     }
@@ -50,7 +50,7 @@ extension ConsoleEvaluator {
     /// Returns whether SQL has started a transaction that is still open.
     func isInTransaction() async throws -> Bool { try await truth("is_in_transaction") }
 
-    /// Rolls back the open transaction. Returns whether there was one.
+    /// Rolls back the open transaction, and returns whether one was open.
     func rollBack() async throws -> Bool { try await truth("roll_back") }
 
     /// Discards the cached schema, so that scripts see changes made by other programs.
@@ -70,7 +70,7 @@ extension ConsoleEvaluator {
         }
     }
 
-    /// Reloads the modules that were required from files. Returns their names.
+    /// Reloads the modules that were required from files, and returns their names.
     func reload() async throws -> [String] {
         try await host.withState { _, _, library in
             guard case .table(let list)? = try await Self.function("reload", of: library).callAsync([]).first else { return [] }
@@ -95,7 +95,7 @@ extension ConsoleEvaluator {
         }
     }
 
-    /// Returns the result of a chunk called with some arguments.
+    /// Runs a chunk and returns its first result if that is an integer or a string.
     private func value(_ source: String, _ arguments: [ScriptValue]) async throws -> ScriptValue? {
         try await host.withState { _, state, _ in
             let value =

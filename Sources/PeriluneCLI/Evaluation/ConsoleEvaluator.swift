@@ -6,7 +6,7 @@ internal import PeriluneLua
 struct ConsoleEvaluator: Sendable {
     let host: ScriptHost
 
-    /// The number of rows of a list to show from its start and its end.
+    /// The number of rows to show from the start and from the end of a list.
     struct Extent: Sendable {
         var head = 30
         var tail = 10
@@ -23,14 +23,14 @@ struct ConsoleEvaluator: Sendable {
         configuration.extending = { library, _ in _ = try function("install", of: library).call([]) }
     }
 
-    /// Runs Lua as an expression if possible, else as statements.
+    /// Runs Lua text as an expression if possible, otherwise as statements.
     ///
     /// - Parameter name: The name of the input in errors.
     func run(lua text: String, named name: String, _ extent: Extent = Extent()) async throws -> [ConsoleValue] {
         try await host.withState { host, state, library in
             let bytes = Array(text.utf8)
             host.keepSourceText(bytes, named: name)
-            // Local variables would not exist for the next input.
+            // Local declarations become global, because local variables would not exist for the next input.
             let chunk = try Self.chunk(bytes, named: name, in: state) { text in
                 Array(LuaLocals.made(global: String(decoding: text, as: UTF8.self)).utf8)
             }
@@ -40,12 +40,11 @@ struct ConsoleEvaluator: Sendable {
         }
     }
 
-    /// Runs text of the command line as an expression if possible, else as statements, and describes all rows of the values that it
-    /// returns.
+    /// Runs code from the command line as an expression if possible, otherwise as statements. Describes all rows of the returned values.
     ///
     /// - Parameter arguments: The values of `...` and of the table `arg`.
     func run(code bytes: [UInt8], named name: String, _ arguments: [[UInt8]]) async throws -> [ConsoleValue] {
-        // Sets `arg`.
+        // This empty script sets `arg`.
         try await host.run(bytes: [], named: name, commandLineBytes: arguments)
         return try await host.withState { host, state, library in
             host.keepSourceText(bytes, named: name)
@@ -66,7 +65,7 @@ struct ConsoleEvaluator: Sendable {
 
     /// Runs statements that change rows until one fails.
     ///
-    /// - Returns: The changes of the statements that ran, and the error of the failed one.
+    /// - Returns: The outcomes of the statements that ran, and the error of the statement that failed.
     func run(changes: [String]) async throws -> (values: [ConsoleValue], error: LuaError?) {
         try await host.withState { _, state, library in
             let texts = try changes.toLua(in: state)
@@ -81,7 +80,7 @@ struct ConsoleEvaluator: Sendable {
         }
     }
 
-    /// Describes the values of the last input again.
+    /// Describes the last value again, which is in the global variable `_`.
     func last(_ extent: Extent) async throws -> [ConsoleValue] {
         try await host.withState { _, state, library in
             let last = try state.globals.get("_")
@@ -89,7 +88,7 @@ struct ConsoleEvaluator: Sendable {
         }
     }
 
-    /// Returns the tables and the names of their classes.
+    /// Returns the tables and the names of their record classes.
     func models() async throws -> [(table: String, name: String)] {
         try await host.withState { _, _, library in
             guard case .table(let list)? = try await Self.function("models", of: library).callAsync([]).first else { return [] }
@@ -100,7 +99,7 @@ struct ConsoleEvaluator: Sendable {
         }
     }
 
-    /// Returns the names that can follow an expression, which is given as its parts.
+    /// Returns the names that can follow an expression, given its parts.
     func members(of parts: [String], separator: String) async throws -> [String] {
         try await names("complete", [separator] + parts)
     }
@@ -128,7 +127,7 @@ struct ConsoleEvaluator: Sendable {
         return function
     }
 
-    /// Compiles a text as an expression if possible, else as statements.
+    /// Compiles text as an expression if possible, otherwise as statements.
     private static func chunk(
         _ bytes: [UInt8], named name: String, in state: LuaState, statements: ([UInt8]) -> [UInt8]
     ) throws -> LuaFunction {
@@ -152,15 +151,16 @@ struct ConsoleEvaluator: Sendable {
     }
 }
 
-/// A rewriter of local declarations, because local variables would not exist for the next input.
+/// A rewriter that makes local declarations global, because local variables would not exist for the next input.
 enum LuaLocals {
-    /// Returns text of the same length in which a `local` at the start is blank, so that its variables are global.
+    /// Replaces a `local` at the start of a text by blanks, which makes its variables global and keeps the positions of the other words.
     static func made(global text: String) -> String {
         var tokens = LuaTokens(Array(text))
         guard let first = tokens.next(), first.kind == .name("local"), let second = tokens.next() else { return text }
         var characters = Array(text)
         if case .name = second.kind {
-            // `local x` alone sets x to nil; only local variables have attributes.
+            // Without a value, `local x` sets `x` to nil. A variable with an attribute stays local, because only local variables have
+            // attributes.
             if second.kind != .name("function") {
                 var end = second.range.upperBound
                 var isAssigned = false

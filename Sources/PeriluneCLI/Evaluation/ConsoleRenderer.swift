@@ -1,17 +1,17 @@
 internal import Perilune
 internal import PeriluneScenarios
 
-/// A renderer of values as text for the console.
+/// A renderer that formats values for the console.
 struct ConsoleRenderer {
     let colors: Colors
-    /// The width of the terminal in columns; `nil` to cut nothing.
+    /// The width of the terminal in columns; `nil` to show everything.
     var width: Int?
     /// Whether a note explains how to show values that were cut.
     var mentionsLast = false
 
     /// Returns the values as lines, each ending with a line feed.
     func text(_ values: [ConsoleValue]) -> String {
-        // Several simple values share a line, like the output of Lua's print.
+        // Several simple values share a line, separated by tabs as `print` separates them.
         let texts = values.compactMap { value -> String? in
             guard case .text(let text, let type) = value, !text.contains("\n") else { return nil }
             return colored(text, type)

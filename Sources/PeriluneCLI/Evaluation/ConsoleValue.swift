@@ -6,12 +6,12 @@ enum ConsoleValue: Equatable, Sendable {
     /// Text with the type of the value, which determines its color.
     case text(String, type: String)
     case rows(ConsoleRows)
-    /// The effect of a statement: "3 rows changed".
+    /// The effect of a statement, such as "3 rows changed".
     case outcome(String)
 }
 
 extension ConsoleValue {
-    /// Creates the rows from a Lua table that describes them.
+    /// Creates a value from the Lua table that describes it.
     init(_ table: LuaTable) throws {
         let kind: String = try table.get("kind")
         switch kind {

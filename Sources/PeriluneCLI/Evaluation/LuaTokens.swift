@@ -63,7 +63,7 @@ struct LuaTokens: Sequence, IteratorProtocol {
         return true
     }
 
-    /// Returns the position after the closing quote.
+    /// Skips a quoted string, and returns the position after its closing quote.
     private mutating func take(quoted quote: Character) -> Int {
         position += 1
         isLastClosed = false
@@ -79,7 +79,7 @@ struct LuaTokens: Sequence, IteratorProtocol {
         return position
     }
 
-    /// Skips `[[ ]]` or `[=[ ]=]`. Returns whether it is closed; `nil` if no bracket starts here.
+    /// Skips a long bracket such as `[[ ]]` or `[=[ ]=]`. Returns whether it is closed; `nil` if no long bracket starts here.
     private mutating func takeLongBracket() -> Bool? {
         guard peek(0) == "[" else { return nil }
         var level = 0

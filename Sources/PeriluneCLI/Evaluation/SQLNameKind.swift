@@ -1,4 +1,4 @@
-/// The kinds of built-in names in SQLite.
+/// A kind of built-in SQLite name.
 enum SQLNameKind: String {
     case function, pragma
 }

@@ -1,8 +1,8 @@
 /// The kind of a binary file, detected by its first bytes.
 struct BinaryFile: Equatable {
-    /// The name with an article, as in "it is ...".
+    /// A phrase that completes "it is ...", such as "a PDF document".
     let name: String
-    /// Advice for importing its rows; `nil` if there is none.
+    /// Optional advice on importing the rows of such a file.
     let help: String?
 
     private static let known: [(start: [UInt8], file: BinaryFile)] = [
@@ -24,7 +24,7 @@ struct BinaryFile: Equatable {
         ),
     ]
 
-    /// Creates the kind of a file with a known signature or without a detectable text encoding; `nil` for text.
+    /// Recognizes a binary file by a known signature, or because it has no detectable text encoding. Returns `nil` for text.
     init?(_ bytes: [UInt8]) {
         guard bytes.contains(0) else { return nil }
         if let found = Self.known.first(where: { bytes.starts(with: $0.start) }) {

@@ -3,13 +3,13 @@ internal import PeriluneRecords
 /// The kind of values in a column during an import.
 enum ColumnKind: String, Sendable {
     case integer, real, text
-    /// Any value, stored as in a column without affinity.
+    /// Any value, for a column without affinity.
     case blob
     /// 0 and 1, also written as "true" and "false".
     case boolean
     /// Dates in the formats that records read, as text or numbers.
     case date, datetime
-    /// Numbers if possible, else text.
+    /// Numbers if possible, otherwise text.
     case numeric
 
     /// Creates the kind for a declared column type.
@@ -26,7 +26,7 @@ enum ColumnKind: String, Sendable {
         }
     }
 
-    /// Returns the value of a text; `nil` if it does not fit this kind. Unquoted empty text is NULL.
+    /// Converts the text of a field; returns `nil` if it does not fit this kind. An unquoted empty field is NULL.
     func value(_ bytes: [UInt8], isQuoted: Bool) -> Cell? {
         if bytes.isEmpty, !isQuoted || self != .text && self != .numeric { return .null }
         switch self {
@@ -44,18 +44,18 @@ enum ColumnKind: String, Sendable {
         }
     }
 
-    /// Returns the value of a JSON cell; `nil` if it does not fit this kind. Strings are converted like quoted text, except empty
-    /// ones.
+    /// Converts a JSON value; returns `nil` if it does not fit this kind. Strings are converted like quoted text, but an empty string does
+    /// not fit numbers, dates and booleans.
     func value(_ cell: Cell) -> Cell? {
         switch (self, cell) {
         case (_, .null), (_, .blob), (.blob, _): cell
         case (.text, .boolean(let isTrue)): .text(Array("\(isTrue)".utf8))
-        // SQLite would convert it with 15 digits.
+        // SQLite would convert the number with only 15 digits.
         case (.text, .real(let number)) where number.isFinite: .text(Array(FloatLiteral.decimal(number).utf8))
         case (.text, _), (.numeric, _), (.real, .integer), (.real, .real), (.integer, .integer): cell
         case (.date, .integer), (.date, .real), (.datetime, .integer), (.datetime, .real): cell
         case (.integer, .boolean), (.real, .boolean), (.boolean, .boolean), (.boolean, .integer(0)), (.boolean, .integer(1)): cell
-        // SQLite stores whole real numbers as integers.
+        // In INTEGER columns, SQLite stores whole real numbers as integers.
         case (.integer, .real(let number)): Int64(exactly: number).map(Cell.integer)
         case (_, .text(let bytes)): bytes.isEmpty ? nil : value(bytes, isQuoted: true)
         case (.date, .boolean), (.datetime, .boolean), (.boolean, _): nil
@@ -68,7 +68,7 @@ enum ColumnKind: String, Sendable {
         return abs(value) < 0x1p53 ? Int64(exactly: value).map(Cell.integer) : nil
     }
 
-    /// A description of valid values for messages.
+    /// A description of valid values for error messages.
     var expectation: String {
         switch self {
         case .integer: "an integer"
@@ -80,7 +80,7 @@ enum ColumnKind: String, Sendable {
     }
 }
 
-/// The forms of the values in a column.
+/// The forms of the values in a column, which determine its kind.
 struct ValueForms: OptionSet, Equatable, Sendable {
     let rawValue: UInt8
 
@@ -124,7 +124,7 @@ struct ValueForms: OptionSet, Equatable, Sendable {
         }
     }
 
-    /// Returns the form of an ISO 8601 date, optionally with a time.
+    /// Returns the form of an ISO 8601 date with an optional time; `nil` for other text.
     private static func date(_ bytes: [UInt8]) -> ValueForms? {
         let pattern = Array("0000-00-00".utf8)
         guard zip(bytes, pattern).allSatisfy({ $1 == 0x30 ? $0 &- 0x30 < 10 : $0 == $1 }) else { return nil }
@@ -133,7 +133,7 @@ struct ValueForms: OptionSet, Equatable, Sendable {
         return bytes.count == 10 ? .date : .datetime
     }
 
-    /// The narrowest column kind for all values; `nil` if there are none.
+    /// The narrowest column kind that fits all values; `nil` for a column without values.
     var kind: ColumnKind? {
         if isEmpty { return nil }
         if contains(.blob) { return .blob }
@@ -144,11 +144,11 @@ struct ValueForms: OptionSet, Equatable, Sendable {
     }
 }
 
-/// Numbers in text form.
+/// Recognition and conversion of numbers in text.
 enum NumberText {
     // MARK: - In columns without a type
 
-    /// Returns a number that is written back unchanged except for trailing zeros. 007 and +49 are text.
+    /// Returns a number if its text form is the same as the given text, apart from trailing zeros. Thus 007 and +49 are not numbers.
     static func number(_ bytes: [UInt8]) -> Cell? { integer(bytes).map(Cell.integer) ?? real(bytes).map(Cell.real) }
 
     static func integer(_ bytes: [UInt8]) -> Int64? {
@@ -175,7 +175,7 @@ enum NumberText {
         return value == .min ? nil : -value
     }
 
-    /// Returns whether SQLite would round an integer to the nearest REAL.
+    /// Returns whether the text is an integer of more than 64 bits, which SQLite would round to the nearest REAL.
     static func isLongInteger(_ bytes: [UInt8]) -> Bool {
         let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
         return digits.count > 18 && digits.allSatisfy { $0 &- 0x30 < 10 } && integer(bytes) == nil
@@ -190,7 +190,7 @@ enum NumberText {
 
     // MARK: - In numeric columns
 
-    /// Returns a number as SQLite converts it for numeric columns: surrounding blanks, a plus sign, leading zeros, and a leading or
+    /// Converts text to a number like SQLite does for numeric columns: surrounding blanks, a plus sign, leading zeros, and a leading or
     /// trailing decimal point are accepted.
     static func converted(_ bytes: [UInt8]) -> Cell? {
         guard let text = NumberParts(trimmed(bytes)) else { return nil }
@@ -221,7 +221,7 @@ private struct NumberParts {
     let hasPlus: Bool
     /// The digits before the decimal point.
     let whole: ArraySlice<UInt8>
-    /// Whether there is a decimal point or an exponent.
+    /// Whether the number has a decimal point or an exponent.
     let isReal: Bool
 
     init?(_ bytes: ArraySlice<UInt8>) {
@@ -248,7 +248,7 @@ private struct NumberParts {
         self.isReal = isReal
     }
 
-    /// Whether the number has leading zeros, as in 007 and 00.5 but not in 0.5.
+    /// Whether the number has leading zeros, such as 007 and 00.5, but not 0.5.
     var hasLeadingZero: Bool { whole.count > 1 && whole.first == 0x30 }
 
     /// The number; `nil` if it is out of range.

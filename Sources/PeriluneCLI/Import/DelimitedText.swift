@@ -7,7 +7,7 @@ struct DelimitedText {
         /// The range without the surrounding quotes.
         let range: Range<Int>
         let isQuoted: Bool
-        /// Whether it contains doubled quotes.
+        /// Whether the field contains doubled quotes.
         let hasQuotes: Bool
     }
 
@@ -15,7 +15,7 @@ struct DelimitedText {
     let separator: UInt8
     /// The quote character; `nil` if fields are not quoted.
     let quote: UInt8?
-    /// Whether an empty line is a row with one empty field, as in files with a single column; otherwise it is skipped.
+    /// Whether an empty line is a row with one empty field, which files with a single column need; otherwise, empty lines are skipped.
     var hasEmptyRows = false
     private(set) var position = 0
     /// The line where ``next(into:)`` started to read, from 1.
@@ -23,7 +23,7 @@ struct DelimitedText {
     private var nextLine = 1
     /// Whether the text ends inside quotes.
     private(set) var isUnclosed = false
-    /// The line in which text follows the closing quote of a multiline field. Such quotes are probably part of the text.
+    /// The line in which text follows the closing quote of a multiline field. That quote is probably part of the text.
     private(set) var spoiledLine: Int?
 
     /// - Parameter skippedLines: The number of lines before the first row.
@@ -42,7 +42,7 @@ struct DelimitedText {
     /// The number of lines in the last row.
     var lineCount: Int { nextLine - line }
 
-    /// Reads the fields of the next row. Returns whether there was one.
+    /// Reads the fields of the next row, and returns whether there was a row.
     mutating func next(into fields: inout [Field]) -> Bool {
         fields.removeAll(keepingCapacity: true)
         return bytes.withUnsafeBufferPointer { text in
@@ -100,7 +100,7 @@ struct DelimitedText {
         return Field(range: start..<(position > rest ? position : end), isQuoted: true, hasQuotes: hasQuotes)
     }
 
-    /// Returns the bytes of a field.
+    /// Returns the bytes of a field, in which doubled quotes become single ones.
     func value(_ field: Field) -> [UInt8] {
         guard field.hasQuotes, let quote else { return Array(bytes[field.range]) }
         var value: [UInt8] = []
@@ -116,7 +116,7 @@ struct DelimitedText {
 
     // MARK: - Detection
 
-    /// Returns the separator that divides the first rows most evenly; a comma if there is none.
+    /// Returns the separator that divides the first rows most evenly, by default a comma.
     static func separator(of bytes: [UInt8], quote: UInt8?, skippedLines: Int) -> UInt8 {
         let start = DelimitedText(bytes, separator: 0, skippedLines: skippedLines).position
         let sample = Array(bytes[start...].prefix(64 << 10))
@@ -125,7 +125,7 @@ struct DelimitedText {
             var text = DelimitedText(sample, separator: separator, quote: quote)
             var fields: [Field] = [], counts: [Int] = []
             while counts.count < 30, text.next(into: &fields) { counts.append(fields.count) }
-            // A sign that only some rows contain is part of a name or a value.
+            // A character that at most half of the rows contain is part of names or values.
             guard let first = counts.first, first > 1, counts.count(where: { $0 > 1 }) * 2 > counts.count else { return 0 }
             let equal = counts.count { $0 == first }
             // An equal number of fields in all rows counts for more than many fields.

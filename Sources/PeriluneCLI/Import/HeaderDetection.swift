@@ -1,14 +1,15 @@
 /// The decision whether the first row of a file is a header.
 ///
-/// It is, unless it looks like the rows below it: names may be empty, repeated, or numbers such as years. Each column counts for a
-/// header, against it, or not at all.
+/// The first row is a header unless it looks like the rows below it. Names may be empty, repeated, or numbers such as years. Each column is
+/// evidence for a header, evidence against one, or neither.
 struct HeaderDetection {
     /// The number of rows to compare with the first.
     static let sampleSize = 1000
 
     private enum Evidence { case header, row, none }
 
-    /// The kind of a value, by which a name is compared with the values below it. Digits with a leading zero, such as 007, are codes.
+    /// The kind of a value, which is compared between the first row and the rows below it. Digits with a leading zero, such as 007, are
+    /// codes.
     private enum Kind { case number, code, boolean, date, text }
 
     /// Lowercase markers for missing values, which are ignored.
@@ -66,7 +67,8 @@ struct HeaderDetection {
         return (1500..<2200).contains(year)
     }
 
-    /// Whether the names count the columns from 0 or 1 while some values are not integers, as in exports of tables without names.
+    /// Whether the first row numbers the columns from 0 or 1, and some values below it are not integers. Exports of tables without column
+    /// names look like this.
     private var isNumbered: Bool {
         let numbers = first.compactMap(NumberText.integer)
         guard numbers.count == first.count, numbers.count > 1, let start = numbers.first, (0...1).contains(start) else {
@@ -76,7 +78,7 @@ struct HeaderDetection {
         return rows.contains { row in row.contains { !Self.form($0).isSubset(of: .integer) } }
     }
 
-    /// Whether only the first column has no name but a value in each row, which is how R and pandas write row names.
+    /// Whether only the first column has an empty name, and each row has a value in it. R and pandas write row names like this.
     private var hasUnnamedIndex: Bool {
         guard first.count > 1, first[0].isEmpty, !rows.isEmpty, Set(first).count == first.count else { return false }
         return rows.allSatisfy { $0.first?.isEmpty == false }

@@ -8,7 +8,7 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     case csv, tsv, json, jsonl
 }
 
-/// The settings that replace detection.
+/// The import settings, which override detection.
 struct ImportSettings: Sendable {
     var format: ImportFormat?
     var encoding: TextEncoding?
@@ -18,7 +18,7 @@ struct ImportSettings: Sendable {
     var quote: UInt8?? = nil
     /// The number of lines before the first CSV row.
     var skippedLines = 0
-    /// The CSV fields that are NULL in addition to empty ones.
+    /// The texts of CSV fields that are NULL, in addition to empty fields.
     var nulls: Set<[UInt8]> = []
     var hasHeader: Bool?
     /// The column names in order; an empty name omits the column.
@@ -33,7 +33,7 @@ struct ImportSource {
         let forms: ValueForms
         /// The index of the column in the file.
         let position: Int
-        /// Whether its name was generated because the header has none.
+        /// Whether the name was generated because the header has no name for the column.
         var isUnnamed = false
         /// The marker for missing values in a column that otherwise contains numbers, such as NA.
         var oddValue: String?
@@ -55,7 +55,7 @@ struct ImportSource {
         let line: Int
         /// The number of an object in a list.
         var object: Int?
-        /// The bytes of the row in the text.
+        /// The byte range of the row in the text.
         let range: Range<Int>
     }
 
@@ -71,19 +71,19 @@ struct ImportSource {
     private let nulls: Set<[UInt8]>
     private var hasHeader = false
     private var fieldCount = 0
-    /// The lines before the first row of values, which also start the file for bad rows.
+    /// The text before the first data row, which is repeated at the start of the file for bad rows.
     private(set) var head: [UInt8] = []
 
     var size: Int { bytes.count }
 
-    /// Reads and examines a whole file.
+    /// Reads a whole file and detects its columns.
     ///
     /// - Parameter path: The path; `-` for standard input.
     init(_ path: String, _ settings: ImportSettings) throws {
         self.path = path
         (skippedLines, nulls) = (settings.skippedLines, settings.nulls)
         let raw = try InputFile.read(path) { "cannot import \($0): \($1)" }
-        // With an explicit encoding, the file is text.
+        // A file with an explicit encoding is never treated as binary.
         if settings.encoding == nil, let file = BinaryFile(raw) {
             throw Self.failure(path, "it is \(file.name); expected a text file: CSV, TSV, JSON or JSON lines", help: file.help)
         }
@@ -217,7 +217,7 @@ struct ImportSource {
     private struct Content {
         var forms: ValueForms = []
         private var text: [UInt8]?
-        /// Whether further values cannot change the result.
+        /// Whether the column certainly contains text, so that further values cannot change the result.
         private(set) var isMixed = false
 
         /// The only text among numbers, if it is a common marker for a missing value.
@@ -243,7 +243,7 @@ struct ImportSource {
         for (index, value) in (first ?? []).enumerated() where !isNull(value) { contents[index].add(value) }
         var fields: [DelimitedText.Field] = []
         while text.next(into: &fields) {
-            // Bad rows are reported later.
+            // Rows with a wrong number of fields are reported later.
             for index in 0..<min(fields.count, fieldCount) where !contents[index].isMixed {
                 let value = text.value(fields[index])
                 if !isNull(value) { contents[index].add(value) }
@@ -276,7 +276,7 @@ struct ImportSource {
         }
     }
 
-    /// Returns the text of a row as in the file, with a line end.
+    /// Returns the original text of a row, with a line end.
     func text(of place: Place) -> [UInt8] {
         let isLineEnd = { (byte: UInt8) in byte == 0x0A || byte == 0x0D }
         var text = bytes[place.range]

@@ -9,7 +9,7 @@ struct Importer {
     /// Whether to create a missing table.
     var makesTable = false
     var primaryKey: [String] = []
-    /// Whether rows with an existing key update that row.
+    /// Whether a row with an existing key updates the stored row.
     var upserts = false
     /// Whether to skip bad rows; otherwise one bad row cancels the import.
     var skipsBadRows = false
@@ -21,10 +21,10 @@ struct Importer {
         let place: ImportSource.Place
         let column: String?
         let message: String
-        /// The row as in the file.
+        /// The original text of the row.
         let text: [UInt8]
 
-        /// The location and the problem.
+        /// The location of the row, and the problem.
         var description: String {
             "\(path):\(place.line): " + (place.object.map { "object \($0): " } ?? "") + (column.map { "column \($0): " } ?? "")
                 + message
@@ -36,7 +36,7 @@ struct Importer {
         var inserted = 0
         var madeTable = false
         var isCommitted = false
-        /// The first bad rows.
+        /// The bad rows; only the first ones, unless bad rows are skipped.
         var badRows: [BadRow] = []
         var badCount = 0
     }
@@ -44,7 +44,7 @@ struct Importer {
     /// The number of bad rows to keep if they are not written to a file.
     private static let mostBadRows = 10
 
-    /// Imports files in one transaction, which is rolled back if there are bad rows and they must not be skipped.
+    /// Imports files in one transaction. Bad rows roll it back unless they are to be skipped.
     func run(_ sources: [ImportSource], in queue: DatabaseQueue) throws -> Outcome {
         var outcome = Outcome()
         do {
@@ -73,7 +73,7 @@ struct Importer {
 
     // MARK: - The table
 
-    /// Creates the table if necessary. Returns whether it did.
+    /// Creates the table if necessary, and returns whether it was created.
     private func prepare(_ db: Database, _ sources: [ImportSource]) throws -> Bool {
         if let existing = try TableDescription.readAll(in: db, named: table).first {
             guard existing.kind != "view" else { throw failure("\(table) is a view") }
@@ -178,7 +178,7 @@ struct Importer {
         /// Returns the statement for some columns, given by their indices in the file.
         func statement(for columns: [Int]) throws -> OpaquePointer {
             if let known = prepared[columns] { return known.statement.sqliteStatement }
-            // Bounded, because objects may have any combination of fields.
+            // The cache is bounded, because objects may have any combination of fields.
             if prepared.count > 100 { prepared.removeAll() }
             let made = try prepare(columns)
             prepared[columns] = made
@@ -268,6 +268,6 @@ struct Importer {
         }
     }
 
-    /// The address of empty text, because a null pointer would bind NULL.
+    /// The address that is bound for empty text, because a null pointer would bind NULL.
     private nonisolated(unsafe) static let empty = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
 }

@@ -5,13 +5,13 @@ internal import PeriluneRecords
 ///
 /// - SeeAlso: RFC 8259; jsonlines.org.
 struct JSONRows {
-    /// A syntax error or an unusable value.
+    /// A syntax error or an unusable value in the text.
     struct Flaw: Error {
         let line: Int
         let message: String
     }
 
-    /// The objects with their ranges in the text and their first lines.
+    /// The objects with their first lines and their byte ranges in the text.
     private(set) var rows: [(line: Int, range: Range<Int>, fields: [(name: String, value: Cell)])] = []
     /// Whether the objects are in a list, where several may share a line.
     private(set) var isList = false
@@ -123,8 +123,8 @@ struct JSONRows {
         }
     }
 
-    /// Returns the value of an object that `query` writes for blobs, `{"$blob":"..."}`, and for text that is not UTF-8,
-    /// `{"$text":"..."}`.
+    /// Decodes an object that `query` writes for a blob, `{"$blob":"..."}`, or for text that is not UTF-8, `{"$text":"..."}`. Returns `nil`
+    /// for other objects.
     private func tagged(_ fields: [(name: String, value: Cell)]) throws -> Cell? {
         guard fields.count == 1, let field = fields.first, field.name == "$blob" || field.name == "$text",
             case .text(let text) = field.value
@@ -154,7 +154,7 @@ struct JSONRows {
             throw flaw("expected a digit after the decimal point")
         }
         if let integer = Int64(text) { return .integer(integer) }
-        // Kept as text, because the nearest real number would lose digits.
+        // A long integer stays text, because the nearest real number would lose digits.
         if NumberText.isLongInteger(Array(text.utf8)) { return .text(Array(text.utf8)) }
         guard let real = Double(text) else { throw flaw("expected a value") }
         return .real(real)

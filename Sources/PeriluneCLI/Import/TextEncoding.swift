@@ -21,7 +21,7 @@ enum TextEncoding: String, CaseIterable, ExpressibleByArgument, Sendable {
         bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
     }
 
-    /// Returns the byte order of UTF-16 without a byte order mark, recognized by the zero byte in most of its characters; `nil` for
+    /// Returns the byte order of UTF-16 text without a byte order mark, recognized by the zero byte in most of its characters; `nil` for
     /// other text.
     private static func orderOfUTF16(_ bytes: [UInt8]) -> String.Encoding? {
         guard bytes.count.isMultiple(of: 2) else { return nil }
@@ -31,7 +31,8 @@ enum TextEncoding: String, CaseIterable, ExpressibleByArgument, Sendable {
         return zeros.allSatisfy { $0.isMultiple(of: 2) } ? .utf16BigEndian : nil
     }
 
-    /// Returns the position of the first invalid byte in a text that is mostly UTF-8: most of its non-ASCII characters are valid.
+    /// Returns the position of the first invalid byte in a text that is probably UTF-8: it has at least one valid non-ASCII character for
+    /// every four errors.
     static func flawOfUTF8(_ bytes: [UInt8]) -> Int? {
         var parser = Unicode.UTF8.ForwardParser(), iterator = bytes.makeIterator()
         var position = 0, validCount = 0, invalidCount = 0, first: Int?
@@ -49,7 +50,7 @@ enum TextEncoding: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// Returns the bytes in UTF-8 without a byte order mark; `nil` if they are not valid in this encoding.
+    /// Converts the bytes to UTF-8 without a byte order mark; returns `nil` if they are not valid in this encoding.
     func decoded(_ bytes: [UInt8]) -> [UInt8]? {
         switch self {
         case .utf8:

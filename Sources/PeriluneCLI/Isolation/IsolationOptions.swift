@@ -1,7 +1,7 @@
 import ArgumentParser
 internal import PeriluneIsolation
 
-/// A command that runs untrusted scripts in a separate process, by running itself again.
+/// A command that runs untrusted scripts in a separate process, which runs the same command again.
 protocol IsolatingCommand: ParsableCommand {
     var limits: ScriptLimitOptions { get }
     var isolating: IsolationOptions { get }
@@ -44,6 +44,6 @@ struct IsolationOptions: ParsableArguments {
     /// Returns whether a request must run in another process.
     func isolates(_ request: ScriptRequest) -> Bool { request.isSandboxed && !request.isSupervised && isolate != false }
 
-    /// Whether running in this process instead is an error.
+    /// Whether it is an error if the separate process cannot be started.
     var isRequired: Bool { isolate == true || !requireLayers.isEmpty }
 }

@@ -41,7 +41,7 @@ struct ScriptLimitOptions: ParsableArguments {
         request.addSettings()
     }
 
-    /// The limits and extensions from the settings, for `--verbose`.
+    /// Notes on the limits and extensions from the settings, for `--verbose`.
     var notes: [String] {
         let limits = [
             (Setting.timeout, timeout != nil), (.memory, memory != nil), (.output, output != nil), (.disk, disk != nil),

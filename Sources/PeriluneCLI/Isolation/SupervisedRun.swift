@@ -5,10 +5,10 @@ internal import Perilune
 internal import PeriluneDependencies
 internal import PeriluneIsolation
 
-/// The run of a command with `--sandbox` in a second process, which has no access to other files, networks and programs. This
-/// process waits for it, ends it if necessary, and reports why it ended.
+/// The run of a command with `--sandbox` in a second process, which has no access to other files, networks and programs. This process waits
+/// for the second one, ends it if necessary, and reports why it ended.
 enum SupervisedRun {
-    /// The additional time beyond the time limit, for starting and for ending by itself.
+    /// The time beyond the time limit that the second process has to start, and to enforce the limit itself.
     private static let grace = Duration.seconds(1)
     /// The additional time of a preview, which compares the databases after its scripts.
     private static let previewGrace = Duration.seconds(60)
@@ -19,15 +19,15 @@ enum SupervisedRun {
         "LINES", "TZ", "LANG", "LC_ALL", "LC_CTYPE", "TSAN_OPTIONS", "ASAN_OPTIONS", "PERILUNE_LIBRARY",
     ]
 
-    /// The variable that marks the second process.
+    /// The environment variable that marks the second process.
     private static let mark = "PERILUNE_SUPERVISED"
     /// Whether this process is the second process.
     static let isOngoing = EnvironmentVariables.ofProcess[mark] != nil && WorkerEntry.isConnected
 
-    /// Starts the process and waits for its end.
+    /// Starts the second process and waits for its end.
     ///
     /// - Parameter request: The request to run.
-    /// - Returns: Whether it ran. If it could not be started, a note explains why.
+    /// - Returns: Whether the second process ran. If it could not be started, a note explains why.
     /// - Throws: `ExitCode` with a nonzero status of the process; ``CommandFailure`` if a signal ended it, if isolation is required
     ///   but impossible, or if the database is in a cluster.
     static func run(_ request: ScriptRequest, _ options: IsolationOptions, _ colors: Colors) async throws -> Bool {
@@ -48,7 +48,7 @@ enum SupervisedRun {
         }
         process.forwardSignals()
         UsedFiles.noteIfWatched(request.sources.compactMap(\.path))
-        // Automations run without an overall limit. The limit applies to each run and is enforced by the process.
+        // For a task, the limit applies to each run of its automations, and the second process enforces it.
         let timeout = request.task == nil ? request.timeout : nil
         let watch = timeout.map { timeout in
             Task.detached {
@@ -67,7 +67,7 @@ enum SupervisedRun {
 
     private static func program() throws -> WorkerProcess.Program {
         let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        // Files written there are removed with this process.
+        // The folder is removed together with this process.
         let folder = try TemporaryFolder.makeFolder("isolated")
         var environment = ["\(mark)=1", "SWIFT_BACKTRACE=enable=no", "TMPDIR=\(folder)", "SQLITE_TMPDIR=\(folder)"]
         for name in variables { if let value = EnvironmentVariables.ofProcess[name] { environment.append("\(name)=\(value)") } }
@@ -122,7 +122,7 @@ enum SupervisedRun {
         var rules = IsolationRules()
         rules.descriptorCount = 256
         rules.memoryInBytes = request.memoryInBytes.map { UInt64($0) + 512 << 20 }
-        // Automations are reloaded when their file is replaced by a new one in the same folder.
+        // Automations need the whole folder: they are reloaded when their file is replaced by a new one.
         rules.readable = request.sources.compactMap(\.path).map { request.task == nil ? $0 : IsolationRules.folder(ofFile: $0) }
         if let database = request.database { _ = rules.allowDatabase(at: database) }
         for path in [request.preview?.planPath, request.preview?.pagePath].compactMap({ $0 }) {

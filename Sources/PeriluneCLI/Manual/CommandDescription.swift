@@ -8,7 +8,7 @@ struct CommandDescription: Decodable {
             let kind: String
             let name: String
 
-            /// The option as typed by users.
+            /// The option as users type it.
             var text: String { (kind == "long" ? "--" : "-") + name }
         }
 
@@ -32,7 +32,7 @@ struct CommandDescription: Decodable {
     let subcommands: [CommandDescription]?
     let arguments: [Argument]?
 
-    /// The words of the command, as in `perilune automations list`.
+    /// The words of the command, such as `perilune automations list`.
     var words: [String] {
         // The parser uses a different name for `migrate new`.
         ((superCommands ?? []) + [commandName]).flatMap { $0 == "migrate-new" ? ["migrate", "new"] : [$0] }
@@ -44,7 +44,7 @@ struct CommandDescription: Decodable {
         return try JSONDecoder().decode(Tool.self, from: Data(command._dumpHelp().utf8)).command
     }
 
-    /// This command and its subcommands, except the help of subcommands.
+    /// This command and all its subcommands, except `help`.
     var all: [CommandDescription] {
         [self] + (subcommands ?? []).filter { $0.commandName != "help" }.flatMap(\.all)
     }

@@ -6,7 +6,8 @@ internal import PeriluneLua
 internal import PeriluneRecords
 internal import PeriluneScenarios
 
-/// `perilune help NAME`: the reference text of a function, class, field or page; and `perilune help --json`, the whole reference.
+/// The reference text of a function, class, field or page, which `perilune help NAME` prints; `perilune help --json` prints the whole
+/// reference.
 struct HelpTopic {
     /// The option of `help` that disables the pager.
     static let noPager = "--no-pager"
@@ -62,7 +63,7 @@ struct HelpTopic {
         return (try? [String].fromLua(names)) ?? []
     }()
 
-    /// Returns the text of an answer, which may be empty.
+    /// Asks the reference for a text, which may be empty.
     private static func answer(_ kind: String, _ name: String = "") throws -> [UInt8] {
         let state = try LibraryModules.referenceState()
         defer { state.close() }

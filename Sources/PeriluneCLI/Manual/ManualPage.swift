@@ -71,7 +71,7 @@ struct ManualPage {
 
     // MARK: - The language of man pages
 
-    /// Returns a text without its full stop and with a lowercase first letter, to follow a name.
+    /// Returns a sentence without its full stop and with a lowercase first letter, which follows the name of the command.
     private static func sentence(_ text: String) -> String {
         let text = text.hasSuffix(".") ? String(text.dropLast()) : text
         return text.prefix(1).lowercased() + text.dropFirst()

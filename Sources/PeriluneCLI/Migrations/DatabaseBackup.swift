@@ -3,7 +3,7 @@ internal import GRDB
 internal import Perilune
 internal import PeriluneRecords
 
-/// Copies of a database made before it changes.
+/// Backup copies of a database, made before migrations change it.
 enum DatabaseBackup {
     /// Returns whether the database contains anything that could be lost.
     static func isWorthwhile(for path: String) throws -> Bool {
@@ -14,7 +14,7 @@ enum DatabaseBackup {
 
     /// Copies the database to an unused name in the same folder; a cluster database is copied to the current folder.
     ///
-    /// - Parameter migration: The migration that follows.
+    /// - Parameter migration: The name of the next migration, which is part of the name of the copy.
     /// - Returns: The path of the copy.
     static func make(of path: String, before migration: String) throws -> String {
         let copy = try reserve(DatabaseFile.isCluster(path) ? ClusterAddress(url: path).name : path, migration)
@@ -27,7 +27,7 @@ enum DatabaseBackup {
         return copy
     }
 
-    /// Copies a database through SQLite, which includes all committed changes and no partial ones.
+    /// Copies a database with SQLite's backup functions, which include all committed changes and no partial ones.
     static func copy(_ path: String, to copy: String) throws {
         if DatabaseFile.isCluster(path) {
             return try DatabaseFile.inCluster(path) { queue, place in

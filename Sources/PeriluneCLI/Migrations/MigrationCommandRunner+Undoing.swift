@@ -2,9 +2,9 @@ internal import Perilune
 internal import PeriluneBindings
 internal import Synchronization
 
-/// `perilune migrate --down`.
+/// The implementation of `perilune migrate --down`.
 extension MigrationCommandRunner {
-    /// Undoes the last applied migration, or all after the target, with the `down` functions that the migrations define.
+    /// Undoes the last applied migration, or all migrations after the target, with the `down` functions that they define.
     ///
     /// - Throws: ``CommandFailure``.
     func migrateDown() async throws -> Int32 {
@@ -31,7 +31,7 @@ extension MigrationCommandRunner {
         return ExitStatus.success
     }
 
-    /// Returns the migration to undo first; `nil` if there is none.
+    /// Returns the migration to undo first; `nil` if nothing is to be undone.
     private func lastToUndo(_ status: ScriptMigrations.Status) -> String? {
         let pending = Set(status.pending)
         let seen = status.names.filter { !pending.contains($0) } + status.unknown

@@ -16,11 +16,11 @@ struct MigrationCommandRunner {
 
     // MARK: - Showing
 
-    /// Writes a table of the migrations.
+    /// Shows the status of the migrations.
     ///
     /// - Parameters:
-    ///   - status: Whether to write the table.
-    ///   - check: Whether pending migrations change the exit status.
+    ///   - status: Whether to write a table of the migrations.
+    ///   - check: Whether pending and edited migrations change the exit status.
     /// - Throws: ``CommandFailure``.
     func show(status showsStatus: Bool, check: Bool) async throws -> Int32 {
         let texts = try readFolder()
@@ -44,7 +44,7 @@ struct MigrationCommandRunner {
         names.count == 1 ? "1 migration is" : "\(names.count) migrations are"
     }
 
-    /// Notes the migrations that were edited after being applied.
+    /// Reports the migrations whose files were edited after being applied.
     private func noteEdited(_ status: ScriptMigrations.Status) {
         guard !status.edited.isEmpty else { return }
         note(
@@ -88,7 +88,7 @@ struct MigrationCommandRunner {
         return ExitStatus.success
     }
 
-    /// Notes pending migrations that come before applied ones: they run on a schema for which they were not written.
+    /// Reports pending migrations that come before applied ones, because they run on a schema for which they were not written.
     private func noteLate(_ pending: [String], _ status: ScriptMigrations.Status) {
         let waiting = Set(status.pending)
         guard let last = status.names.last(where: { !waiting.contains($0) }), let end = status.names.firstIndex(of: last) else {
@@ -101,7 +101,7 @@ struct MigrationCommandRunner {
 
     /// Returns the migrations to run.
     ///
-    /// - Throws: ``CommandFailure`` if migrations would have to be undone.
+    /// - Throws: ``CommandFailure`` if reaching the target requires undoing migrations.
     func pending(_ status: ScriptMigrations.Status, _ session: MigrationSession) async throws -> [String] {
         if !status.unknown.isEmpty {
             note("the database has applied migrations that are not in \(request.folder): \(Self.list(status.unknown))")
@@ -130,7 +130,7 @@ struct MigrationCommandRunner {
         throw CommandFailure(report)
     }
 
-    /// Backs up the database if necessary. Returns the path of the copy.
+    /// Backs up the database if necessary, and returns the path of the copy.
     func makeBackup(before name: String) throws -> String? {
         guard !request.isDryRun, request.makesBackup, try DatabaseBackup.isWorthwhile(for: request.database) else { return nil }
         let copy = try DatabaseBackup.make(of: request.database, before: name)
@@ -148,7 +148,7 @@ struct MigrationCommandRunner {
         }
         progress?.end()
         let done = applied.withLock { $0 }
-        // An empty file from a mistyped path or from failed migrations is useless.
+        // Remove a new file that stayed empty because its path was mistyped or its migrations failed.
         if isNew, done.isEmpty { DatabaseFile.removeIfEmpty(request.database) }
         if isNew, !done.isEmpty { note("created the database \(request.database)") }
         if !done.isEmpty {
@@ -158,7 +158,7 @@ struct MigrationCommandRunner {
         try finish(done.map(\.name), "applied", backup, result)
     }
 
-    /// Reports the result.
+    /// Reports the result, and throws the failure if there is one.
     ///
     /// - Parameters:
     ///   - verb: The operation on the migrations, such as "applied".
@@ -176,13 +176,13 @@ struct MigrationCommandRunner {
         if let (failure, _) = result { throw failure }
     }
 
-    /// Returns a description of the state after a failure.
+    /// Describes which migrations are applied after a failure.
     static func outcome(_ done: [String], failed: String?, _ verb: String = "applied") -> String {
         let kept = done.isEmpty ? "nothing was \(verb)" : "\(verb): \(list(done))"
         return failed.map { "\($0) was rolled back; \(kept)" } ?? kept
     }
 
-    /// Returns the seconds with at most four decimals, and fewer if SQLite reads these as a float that is written with 17 digits.
+    /// Rounds seconds to four decimals, or to fewer if the rounded number would be written with 17 digits.
     private static func rounded(_ seconds: Double) -> Double {
         let choices = [10000.0, 1000, 100].map { (seconds * $0).rounded() / $0 }
         return choices.first { CellText.real($0).count < 16 } ?? seconds
@@ -201,7 +201,7 @@ struct MigrationCommandRunner {
         return texts
     }
 
-    /// Copies the database for a dry run; returns `nil` if there is nothing to copy.
+    /// Copies the database for a dry run; returns `nil` without a dry run or if the database is new.
     func makeCopy(isNew: Bool) throws -> String? {
         guard request.isDryRun, !isNew else { return nil }
         let path = try TemporaryFolder.path("dry-run.sqlite")

@@ -5,12 +5,12 @@ internal import Synchronization
 final class MigrationProgress: Sendable {
     private let names: [String]
     private let line: ProgressLine
-    /// The number of finished migrations; `nil` at the end. Its lock also guards the line.
+    /// The number of finished migrations; `nil` after the end. The mutex also guards `line`.
     private let done = Mutex<Int?>(0)
-    /// Redraws the line during long migrations. Set before the object is shared.
+    /// The timer that redraws the line during long migrations. Safe, because it is set before the object is shared.
     private nonisolated(unsafe) let ticks: any DispatchSourceTimer
 
-    /// Returns `nil` if standard error is not a terminal.
+    /// Creates a progress line; returns `nil` if standard error is not a terminal.
     init?(_ names: [String]) {
         guard let line = ProgressLine(delay: .seconds(1)) else { return nil }
         (self.names, self.line) = (names, line)

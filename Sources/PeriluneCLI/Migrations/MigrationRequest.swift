@@ -5,7 +5,7 @@ struct MigrationRequest: Sendable {
     var database: String
     /// The paths of SQLite extensions.
     var extensions: [String] = []
-    /// The last migration to run; `nil` for all. When undoing, the last migration to keep; `nil` to undo only one.
+    /// The last migration to run; `nil` to run all. When undoing, the last migration to keep; `nil` to undo only one.
     var target: String?
     /// Whether to undo migrations.
     var isDown = false

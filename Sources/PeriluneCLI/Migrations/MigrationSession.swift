@@ -3,13 +3,13 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// A host with a database and its folder of migrations. Its errors are ``CommandFailure`` values.
+/// A script host that runs a folder of migrations on a database. Its errors are ``CommandFailure`` values.
 struct MigrationSession {
     private let request: MigrationRequest
     private let texts: SourceTexts
     private let host: ScriptHost
 
-    /// Opens the database.
+    /// Opens the database in a new host.
     init(
         request: MigrationRequest, texts: SourceTexts, database: DatabaseSource
     ) async throws {
@@ -61,7 +61,7 @@ struct MigrationSession {
         }
     }
 
-    /// Undoes the last migration, or all after the target; Ctrl-C cancels this.
+    /// Undoes the last migration, or all migrations after the target; Ctrl-C cancels this.
     ///
     /// - Returns: The failure and the migration in which it occurred, if any.
     func migrateDown(didUndo: @escaping @Sendable (String) -> Void) async -> (failure: CommandFailure, migration: String?)? {

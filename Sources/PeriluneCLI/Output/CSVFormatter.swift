@@ -3,8 +3,8 @@ internal import PeriluneRecords
 /// A formatter for CSV according to RFC 4180, with a header, CRLF line ends and quotes only where needed; or for TSV, with tabs and
 /// LF line ends.
 ///
-/// NULL is an empty field, and empty text is `""`. Text is written byte by byte as stored, blobs as `x'00ff'`, and booleans as 0
-/// and 1 as in SQLite, so that all values can be imported again.
+/// NULL is an empty field, and empty text is `""`. Text keeps its stored bytes; blobs are written as `x'00ff'`, and booleans as 0 and 1 as
+/// in SQLite, so that all values can be imported again.
 struct CSVFormatter: ResultFormatter {
     private let columns: [String]
     private let separator: UInt8

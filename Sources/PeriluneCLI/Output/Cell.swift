@@ -2,7 +2,7 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneRecords
 
-/// A value of a result in SQLite's storage classes.
+/// A value in the result of a query, as a boolean or in an SQLite storage class.
 enum Cell: Equatable, Sendable {
     case null
     case integer(Int64)
@@ -13,7 +13,7 @@ enum Cell: Equatable, Sendable {
     /// The value 0 or 1 of a column declared BOOLEAN.
     case boolean(Bool)
 
-    /// Whether the value is right-aligned.
+    /// Whether the value is a number, which tables align to the right.
     var isNumber: Bool {
         switch self {
         case .integer, .real: true
@@ -37,7 +37,7 @@ enum Cell: Equatable, Sendable {
 // MARK: - Parts of long values
 
 extension Cell {
-    /// Returns the length of the common prefix of two texts or blobs in bytes; for texts, of whole Unicode characters.
+    /// Returns the length in bytes of the common prefix of two texts or blobs. For texts, the prefix ends at a character boundary.
     func commonLength(with other: Cell) -> Int {
         switch (self, other) {
         case (.blob(let bytes), .blob(let others)): Self.commonLength(bytes, others)
@@ -46,7 +46,7 @@ extension Cell {
         }
     }
 
-    /// Returns a part of a text or blob; for texts, it starts at a character boundary.
+    /// Returns a part of a text or blob; a part of a text starts at a character boundary.
     func part(from start: Int, atMost count: Int) -> Cell {
         switch self {
         case .blob(let bytes): .blob(Array(bytes.dropFirst(start).prefix(count)))
@@ -69,7 +69,7 @@ extension Cell {
         }
     }
 
-    /// Returns the nearest character boundary of UTF-8 at or before a position.
+    /// Returns the nearest UTF-8 character boundary at or before a position.
     private static func scalarStart(in bytes: [UInt8], before place: Int) -> Int {
         let isInside = { (place: Int) in place > 0 && place < bytes.count && bytes[place] & 0xC0 == 0x80 }
         return (0...3).lazy.map { place - $0 }.first { !isInside($0) } ?? place

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneDependencies
 
-/// Messages of commands other than their data.
+/// Messages of commands on standard error, and the colors of both output streams.
 enum CommandOutput {
     static func errorColors(_ choice: ColorChoice) -> Colors {
         colors(choice, isTerminal: StandardStreams.isErrorTerminal)

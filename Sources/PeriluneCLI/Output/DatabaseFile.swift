@@ -27,12 +27,12 @@ enum DatabaseFile {
         return !isCluster(path) && stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// The help of commands that can create the file.
+    /// The help text of commands that can create the database.
     static let creating = "use --create to start with an empty database"
 
-    /// Rejects a path without a file.
+    /// Rejects a path if no file exists there.
     ///
-    /// - Parameter option: The option for an empty database, to mention in the help; `nil` if there is none.
+    /// - Parameter option: The help text that names an option for an empty database; `nil` for commands without such an option.
     static func requireExisting(_ path: String, option: String? = nil) throws {
         if isCluster(path) { return }
         var information = stat()
@@ -48,14 +48,14 @@ enum DatabaseFile {
         throw CommandFailure(report)
     }
 
-    /// Returns the folder of a path if it does not exist.
+    /// Returns the folder of a path if that folder does not exist.
     static func missingFolder(of path: String) -> String? {
         guard !isCluster(path), let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
         let folder = String(path[..<slash])
         return isMissing(folder) ? folder : nil
     }
 
-    /// Returns the file in the same folder whose name is most similar.
+    /// Returns the database in the same folder whose name is most similar.
     private static func nearestFile(to path: String) -> String? {
         let slash = path.lastIndex(of: "/")
         let folder = slash.map { String(path[...$0]) } ?? ""

@@ -19,7 +19,7 @@ struct DatabaseUsers {
         }.map(Self.described)
     }
 
-    /// The processes that currently prevent writing: they hold the write lock, or a read lock that a commit waits for.
+    /// The processes that currently prevent writing, because they hold the write lock or a read lock that a commit waits for.
     ///
     /// - SeeAlso: proc(5), `/proc/locks`; sqlite.org/fileformat2.html for the bytes that SQLite locks.
     var lockers: [String] {

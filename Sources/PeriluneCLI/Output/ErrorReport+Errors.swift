@@ -65,7 +65,7 @@ extension ErrorReport {
         }
     }
 
-    /// Adds a hint to name the database, because the default database is empty.
+    /// Suggests `--database` if a table is missing in the default database, which is empty.
     mutating func addHelpForEmptyDatabase(_ path: String?, _ schema: SchemaNames) {
         guard help == nil, path == nil, schema.tables.isEmpty, message.hasPrefix("no such table: ") || kind == "unknown_table"
         else { return }

@@ -5,7 +5,7 @@ enum ExitStatus {
     static let success: Int32 = 0
     /// The script or the query failed.
     static let failure: Int32 = 1
-    /// Work is pending; used with `--check`.
+    /// Changes are pending, or a script would make some; used with `--check`.
     static let pending: Int32 = 2
     /// There was nothing to run.
     static let nothingMatched: Int32 = 4
@@ -23,7 +23,7 @@ enum ExitStatus {
     static let busy: Int32 = 75
     /// The settings file is invalid.
     static let settings: Int32 = 78
-    /// Ctrl-C.
+    /// Ctrl-C interrupted the command.
     static let interrupted: Int32 = 130
 
     /// Returns the exit status for an error of the given kind.

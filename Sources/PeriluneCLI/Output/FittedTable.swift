@@ -1,8 +1,8 @@
 internal import Perilune
 
-/// A table that fits the width of a terminal: first long texts are cut, then columns are hidden.
+/// A table that fits the width of a terminal: long texts are cut first, then columns are hidden.
 struct FittedTable {
-    /// A description of the missing parts; `nil` if everything fits.
+    /// A note on cut and hidden columns; `nil` if everything fits.
     private(set) var cut: String?
     /// The visible columns; `nil` marks hidden ones.
     let shown: [Int?]
@@ -22,7 +22,7 @@ struct FittedTable {
     ///   - rows: The cells and their texts.
     ///   - gap: The index of the row before which rows were omitted.
     ///   - width: The available width; `nil` for no limit.
-    ///   - leading: The number of first columns that are cut and hidden last.
+    ///   - leading: The number of leading columns, which are cut and hidden only after all others.
     init(columns: [String], rows texts: [[(cell: Cell, text: String)]], gap: Int? = nil, width: Int?, leading: Int = 0) {
         let natural = columns.indices.map { index in
             texts.reduce(DisplayText.width(columns[index])) { max($0, DisplayText.width($1[index].text)) }
@@ -68,7 +68,7 @@ private struct Fit {
         guard let width else { return }
         if leading > 0, leading < natural.count {
             narrow(leading..<natural.count, by: total(shown) - width)
-            // Includes the mark for hidden columns.
+            // This width includes the mark for hidden columns.
             var alone: [Int?] = Array(0..<leading)
             alone.append(nil)
             if total(shown) > width { narrow(0..<leading, by: total(alone) - width) }
@@ -98,7 +98,7 @@ private struct Fit {
         }
     }
 
-    /// Hides columns in the middle, or after the leading ones.
+    /// Hides columns in the middle, the leading ones last.
     private mutating func leaveOut(to width: Int, leading: Int) {
         guard total(shown) > width else { return }
         var left = 0, right = natural.count

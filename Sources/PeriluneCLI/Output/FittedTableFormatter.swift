@@ -1,4 +1,4 @@
-/// A formatter for tables that fit the terminal and mention hidden parts.
+/// A formatter for tables that are fitted to the terminal, with a note on hidden parts.
 struct FittedTableFormatter: ResultFormatter {
     private var rows = ConsoleRows()
     private let colors: Colors

@@ -44,7 +44,7 @@ struct JSONLinesFormatter: ResultFormatter {
 /// `{"$blob":"<base64>"}`, and text that is not UTF-8 is `{"$text":"<base64>"}`. A second column with the same name is called
 /// `name_2`.
 struct JSONRowWriter {
-    /// The names with quotes and a colon.
+    /// The column names as JSON keys, each with quotes and a colon.
     private let keys: [[UInt8]]
 
     init(columns: [String]) {
@@ -88,7 +88,7 @@ struct JSONRowWriter {
         output.append("\"}")
     }
 
-    /// Returns the names with numbers appended to duplicates, ignoring case, because they may become column names.
+    /// Returns the names with numbers appended to duplicates. Ignores case, because the names may become column names.
     static func unique(_ names: [String]) -> [String] {
         // Original names have precedence: a, a, a_2 become a, a_3, a_2.
         var taken = Set(names.map(\.foldedName))

@@ -10,7 +10,7 @@ final class OutputFile {
     private let file: UnsafeMutablePointer<FILE>
     private var isFinished = false
 
-    /// - Parameter inputs: The files that the command reads.
+    /// - Parameter inputs: The files that the command reads, which must not be overwritten.
     /// - Throws: ``CommandFailure`` if the file cannot be written, or would replace a database or an input.
     init(_ path: String, besides inputs: [String] = []) throws {
         self.path = path
@@ -71,7 +71,7 @@ enum OutputFolder {
     }
 }
 
-/// A file or standard output.
+/// The destination of a command's output: a file or standard output.
 enum OutputDestination {
     case file(OutputFile)
     case standardOutput
@@ -84,7 +84,7 @@ enum OutputDestination {
 
     var isFile: Bool { if case .file = self { true } else { false } }
 
-    /// Runs a closure that writes to the destination, using the pager for standard output, and finishes it.
+    /// Runs a closure that writes to the destination, and then finishes the output. Standard output goes through the pager.
     func writing<Result>(_ pager: PagerOption, _ body: () throws -> Result) throws -> Result {
         try Pager.paging(if: !pager.noPager && !isFile) {
             let result = try body()

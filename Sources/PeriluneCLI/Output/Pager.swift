@@ -6,7 +6,7 @@ struct TerminalSize {
     let columns: Int
     let rows: Int
 
-    /// The width of the terminal for standard output; `nil` if the output goes elsewhere.
+    /// The width of the terminal for standard output; `nil` if standard output is not a terminal.
     static var outputColumns: Int? { StandardStreams.isOutputTerminal ? current.columns : nil }
 
     static var current: TerminalSize {
@@ -20,7 +20,7 @@ struct TerminalSize {
 
 /// The program that shows long text in pages: `PAGER`, or `less` by default.
 enum Pager {
-    /// Shows a text that does not fit the terminal. Returns `false` without showing it if it fits or no pager is found.
+    /// Shows text in the pager if it does not fit the terminal. Returns `false` without showing it if it fits or no pager is found.
     static func show(_ text: String) -> Bool {
         let size = TerminalSize.current
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -39,7 +39,7 @@ enum Pager {
     /// The pager exits immediately if the text fits the screen. Quitting the pager ends the command, as with `| less`.
     static func paging<Result>(if isWanted: Bool, _ body: () throws -> Result) rethrows -> Result {
         let process = isWanted && StandardStreams.isOutputTerminal ? PagerProcess(options: "FRX") : nil
-        // End the pager before an error is written.
+        // The pager must end before an error is written.
         defer { process?.end() }
         return try body()
     }
@@ -74,7 +74,7 @@ private final class PagerProcess {
     private static func command(_ environment: [String: String]) -> String? {
         let command = (environment["PAGER"] ?? "less").trimmingCharacters(in: .whitespaces)
         guard let program = command.split(separator: " ").first else { return nil }
-        // Anything other than a plain name is left to the shell.
+        // Commands that are not plain program names are left to the shell.
         guard program.allSatisfy({ $0.isLetter || $0.isNumber || "-_.+".contains($0) }) else { return command }
         let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
         return folders.contains { access("\($0)/\(program)", X_OK) == 0 } ? command : nil

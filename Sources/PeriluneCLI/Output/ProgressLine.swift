@@ -9,10 +9,10 @@ final class ProgressLine: @unchecked Sendable {
     private var lastDrawn: ContinuousClock.Instant?
     private var isVisible = false
     private let write: @Sendable (String) -> Void
-    /// Called for each redraw, because the window size may change.
+    /// Returns the width of the terminal. Called for each redraw, because the width may change.
     private let columns: @Sendable () -> Int
 
-    /// Returns `nil` if standard error is not a terminal.
+    /// Creates a progress line; returns `nil` if standard error is not a terminal.
     ///
     /// - Parameter delay: The time before the line appears.
     init?(

@@ -1,13 +1,13 @@
-/// The format of a result.
+/// The format of a query result.
 enum ResultFormat: String, CaseIterable, Sendable {
     case table, box, csv, tsv, json, jsonl, markdown, html, insert, line
 
-    /// Returns the default: a table for terminals, JSON lines for programs.
+    /// Returns the default format: a table for terminals, JSON lines for programs.
     static func standard(isTerminal: Bool) -> ResultFormat {
         isTerminal ? .table : .jsonl
     }
 
-    /// Creates the format that matches a file extension; `nil` if there is none.
+    /// Creates the format for the extension of a file name; `nil` if the extension is unknown.
     init?(fileName: String) {
         switch fileName.split(separator: ".").last?.lowercased() {
         case "csv": self = .csv
@@ -61,7 +61,7 @@ enum ResultFormat: String, CaseIterable, Sendable {
     }
 }
 
-/// A writer of a result row by row. Each row has as many cells as there are columns.
+/// A formatter that writes a result row by row. Each row has one cell per column.
 protocol ResultFormatter {
     /// Writes the part before the first row.
     mutating func begin(_ output: inout [UInt8])

@@ -2,8 +2,8 @@ internal import PeriluneRecords
 
 /// Values as SQL literals.
 enum SQLLiteral {
-    /// Appends a literal that reads back as the same value, in a database of any encoding and even in SQLite's shell, which removes
-    /// each CR before an LF.
+    /// Appends a literal that reads back as the same value, in a database of any encoding and in SQLite's shell, which removes each CR
+    /// before an LF.
     static func append(_ cell: Cell, to output: inout [UInt8]) {
         if case .text(let bytes) = cell, bytes.contains(where: { $0 == 0 || $0 == 0x0D }),
             String(validating: bytes, as: UTF8.self) != nil
@@ -22,8 +22,8 @@ enum SQLLiteral {
         value.appendLiteral(to: &output)
     }
 
-    /// Appends text with marks for NULs and CRs, and the calls that replace the marks. The CAST of a blob to TEXT would depend on the
-    /// encoding of the database.
+    /// Appends text in which marks replace NULs and CRs, with calls of `replace` that restore them. A CAST of a blob to TEXT would depend
+    /// on the encoding of the database.
     private static func appendReplacing(_ text: [UInt8], to output: inout [UInt8]) {
         var text = text, calls: [UInt8] = []
         for (byte, letter) in [(UInt8(0), "0"), (0x0D, "r")] where text.contains(byte) {

@@ -2,11 +2,11 @@ internal import Foundation
 @preconcurrency internal import Glibc
 internal import PeriluneIsolation
 
-/// Programs that a shell starts in this terminal.
+/// Shell commands that run in this terminal.
 enum ShellProcess {
-    /// Starts a command.
+    /// Starts a shell command.
     ///
-    /// - Parameter input: The descriptor of its standard input; by default standard input.
+    /// - Parameter input: The file descriptor for its standard input; by default standard input of this process.
     static func spawn(_ command: String, _ variables: [String: String], input: CInt = STDIN_FILENO) -> pid_t? {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -19,7 +19,7 @@ enum ShellProcess {
         return code == 0 ? id : nil
     }
 
-    /// Waits for the end of a process. Returns 0 if it was successful.
+    /// Waits for the end of a process. Returns its wait status, which is 0 after success.
     @discardableResult static func wait(_ id: pid_t) -> CInt {
         var state: CInt = 0
         while waitpid(id, &state, 0) < 0, errno == EINTR {}

@@ -14,8 +14,8 @@ enum StandardStreams {
         return Int(size.ws_col)
     }
 
-    /// Makes writing to a closed pipe end the process silently, regardless of the parent's signal settings: `perilune ...
-    /// head`.
+    /// Makes a write to a closed pipe end the process silently, as `perilune ... | head` requires, regardless of the parent's signal
+    /// settings.
     static func endOnClosedPipe() {
         signal(SIGPIPE, SIG_DFL)
     }
@@ -28,13 +28,13 @@ enum StandardStreams {
     /// Flushes the buffer; also fails if an earlier write has failed.
     static func flush() throws {
         guard fflush(stdout) == 0 else { throw failure() }
-        // Lua's print ignores write errors, so the reason is no longer known.
+        // Lua's `print` ignores write errors, so the reason is unknown here.
         guard ferror(stdout) == 0 else { throw failure("some of the output was lost") }
     }
 
     /// Redirects standard output to standard error.
     ///
-    /// - Returns: The descriptor for ``restoreOutput(_:)``.
+    /// - Returns: The file descriptor to pass to ``restoreOutput(_:)``.
     static func redirectOutputToErrors() -> CInt? {
         fflush(stdout)
         let output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -43,7 +43,7 @@ enum StandardStreams {
         return output
     }
 
-    /// Ends a redirection.
+    /// Ends the redirection of standard output.
     static func restoreOutput(_ output: CInt) {
         fflush(stdout)
         dup2(output, STDOUT_FILENO)
@@ -62,7 +62,7 @@ enum StandardStreams {
         }
     }
 
-    /// Writes to standard error when another thread may be writing. Flushes standard output only if this does not block.
+    /// Writes to standard error while another thread may be writing. Flushes standard output only if this does not block.
     static func writeErrorAtOnce(_ text: String) {
         var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
         if poll(&output, 1, 0) == 1, ftrylockfile(stdout) == 0 { fflush(stdout) }

@@ -1,6 +1,6 @@
 internal import Perilune
 
-/// A formatter for boxed tables, with right-aligned numbers and escaped control characters. Nothing is cut.
+/// A formatter for boxed tables, with right-aligned numbers and escaped control characters. It cuts no values.
 struct TableFormatter: ResultFormatter {
     private var grid: Grid
     private let colors: Colors
@@ -128,7 +128,7 @@ struct Grid {
         rows.append(entries)
     }
 
-    /// Returns whether a column contains only numbers.
+    /// Returns whether a column is aligned to the right, because it contains only numbers.
     func isRight(_ column: Int) -> Bool {
         hasNumber[column] && !hasOther[column]
     }

@@ -1,17 +1,17 @@
 internal import Foundation
 internal import GRDB
 
-/// Databases with a write-ahead log in folders that this user cannot write to.
+/// Read access to databases in WAL mode in folders that this user cannot write to.
 ///
-/// SQLite makes files next to such a database even to read it, unless it is told that nobody writes to the file.
+/// Even to read such a database, SQLite creates files next to it, unless the connection declares the file immutable.
 enum UnwritableFolder {
-    /// Whether the file is in write-ahead mode, in a folder where the files that SQLite needs to read it cannot be made.
+    /// Returns whether a database is in WAL mode and in a folder where SQLite cannot create the files that it needs for reading.
     private static func contains(_ path: String) -> Bool {
         let file = URL(filePath: path).resolvingSymlinksInPath(), folder = file.deletingLastPathComponent().path
         guard DatabaseFile.isFile(file.path), access(folder, W_OK) != 0, access(file.path + "-shm", W_OK) != 0,
             let handle = FileHandle(forReadingAtPath: file.path), let header = try? handle.read(upToCount: 20), header.count == 20
         else { return false }
-        // The versions of the file format for reading and writing: 2 is write-ahead mode.
+        // Bytes 18 and 19 are the format versions for writing and reading: 2 means WAL mode.
         return header[19] == 2
     }
 
@@ -20,13 +20,13 @@ enum UnwritableFolder {
         return ((try? FileManager.default.attributesOfItem(atPath: log))?[.size] as? Int ?? 0) > 0
     }
 
-    /// Opens the database as a file that does not change, if that is possible; otherwise returns nil.
+    /// Opens the database as an immutable file; returns `nil` if this is unnecessary or impossible.
     static func open(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue? {
         guard contains(path), !hasLog(path) else { return nil }
         return try DatabaseQueue(path: URL(filePath: path).absoluteString + "?immutable=1", configuration: configuration)
     }
 
-    /// Returns why the database cannot be opened, if the folder is the reason.
+    /// Returns the reason why the database cannot be opened, if its folder is the cause.
     static func obstacle(to path: String) -> String? {
         guard contains(path) else { return nil }
         return hasLog(path)

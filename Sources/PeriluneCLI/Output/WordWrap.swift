@@ -1,6 +1,6 @@
 internal import Perilune
 
-/// Line breaking between words. Escape sequences for colors have no width.
+/// Line breaking between words. Color escape sequences have no width.
 enum WordWrap {
     /// Returns the text broken to the width of a terminal; only single words may be wider.
     ///
@@ -34,7 +34,7 @@ enum WordWrap {
         return lines.joined(separator: "\n")
     }
 
-    /// Returns the alternating runs of blanks and words.
+    /// Splits a line into alternating runs of blanks and words.
     private static func pieces(of line: Substring) -> [Substring] {
         var pieces: [Substring] = [], start = line.startIndex
         while start < line.endIndex {
@@ -46,7 +46,8 @@ enum WordWrap {
         return pieces
     }
 
-    /// Returns the indentation of continuation lines: the column of the text after a label, or slightly more than the first line's.
+    /// Returns the indentation of continuation lines: the column of the text after a label, or slightly more than the indentation of the
+    /// line.
     private static func hangingIndentation(of line: Substring, _ width: Int) -> Int {
         let plain = withoutEscapes(line)
         let leading = plain.prefix { $0 == " " }.count
@@ -75,7 +76,7 @@ enum WordWrap {
 }
 
 extension String {
-    /// The text with the lines of each paragraph joined, to be wrapped by the terminal. Indented lines are kept.
+    /// The text with the lines of each paragraph joined, so that the terminal can wrap them. Indented lines stay separate.
     var paragraphs: String {
         var lines: [String] = []
         for line in split(separator: "\n", omittingEmptySubsequences: false) {

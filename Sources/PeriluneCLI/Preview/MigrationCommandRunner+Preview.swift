@@ -4,7 +4,7 @@ internal import PeriluneBindings
 internal import PeriluneRecords
 internal import Synchronization
 
-/// `perilune migrate --preview`.
+/// The implementation of `perilune migrate --preview`.
 extension MigrationCommandRunner {
     /// Runs the pending migrations on a private copy of the database and writes a report of the changes.
     ///
@@ -20,7 +20,7 @@ extension MigrationCommandRunner {
         if DatabaseFile.isMissing(request.database) {
             note("the database \(request.database) does not exist yet; previewing with an empty one")
         }
-        // Standard output must contain only the report, for programs.
+        // With JSON, standard output must contain only the report.
         let output = format == .json ? StandardStreams.redirectOutputToErrors() : nil
         let applied = Mutex<[String]>([])
         let result = await session.migrate { name, _ in applied.withLock { $0.append(name) } }
@@ -67,6 +67,6 @@ extension MigrationCommandRunner {
         try StandardStreams.flush()
     }
 
-    /// The tables with names and checksums of migrations.
+    /// The tables that record applied migrations and their checksums.
     private static let bookkeeping = [OwnTables.migrations, OwnTables.checksums]
 }

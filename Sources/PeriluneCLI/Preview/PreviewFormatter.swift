@@ -2,11 +2,11 @@ internal import Perilune
 
 /// A formatter of preview reports as text.
 struct PreviewFormatter {
-    /// `nil` means a private database in memory.
+    /// The database file; `nil` for a private database in memory.
     let database: String?
-    /// The subject of a report after a failure, which covers only committed changes: "Before it failed, the script".
+    /// The subject of the headline after a failure, such as "Before it failed, the script". The report then covers only committed changes.
     let incompleteSubject: String?
-    /// Whether a plan was requested, so that its obstacles are reported as an error instead of in notes.
+    /// Whether a plan was requested. Its obstacles are then reported as an error instead of in notes.
     let wantsPlan: Bool
     let colors: Colors
     /// The width of the terminal; `nil` for unlimited tables.
@@ -125,7 +125,7 @@ struct PreviewFormatter {
         return "\(shortened(before, from: start)) → \(shortened(after, from: start))"
     }
 
-    /// More bytes than are shown.
+    /// The number of bytes read from a value, more than are shown.
     private static let bytesRead = 1000
     private static let width = 40
 

@@ -7,7 +7,7 @@ internal import Synchronization
 struct PreviewPage {
     /// The name of the script.
     let name: String
-    /// `nil` means a private database in memory.
+    /// The database file; `nil` for a private database in memory.
     let database: String?
     let report: PreviewReport
     let statements: [StatementRecord]
@@ -90,7 +90,7 @@ struct PreviewPage {
         }
     }
 
-    /// A statement with all of its executions.
+    /// An SQL statement with the number and duration of its executions.
     struct StatementRecord {
         let sql: String
         var count = 0
@@ -107,7 +107,7 @@ final class StatementLog: Sendable {
     private static let mostStatements = 500
 
     func take(_ event: SQLTrace.Event) {
-        // Transaction control and schema queries mostly come from the host.
+        // Transaction control and schema queries are skipped, because most come from the host.
         guard let duration = event.duration, !event.sql.withCString(SQLScreening.isBookkeeping) else { return }
         statements.withLock { statements in
             if statements.times[event.sql] == nil {

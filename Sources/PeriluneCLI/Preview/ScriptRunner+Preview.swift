@@ -2,7 +2,7 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneLua
 
-/// `perilune run --preview`.
+/// The implementation of `perilune run --preview`.
 extension ScriptRunner {
     /// Runs the scripts on a copy of the database and writes a report of the changes.
     ///
@@ -15,7 +15,7 @@ extension ScriptRunner {
         let timeLimit = self.request.timeout.map { TimeLimit($0) }
         let interruption = PreviewInterruption()
         let preview = try await openPreview(request, trace, log, interruption, within: timeLimit)
-        // Standard output must contain only the report, for programs.
+        // With JSON, standard output must contain only the report.
         let output = request.format == .json ? StandardStreams.redirectOutputToErrors() : nil
         let ending = await run(scripts, on: preview.host, texts, within: timeLimit)
         await trace?.writeSlowStatements(of: preview.host)
@@ -73,7 +73,7 @@ extension ScriptRunner {
         Interrupts.onFirst { interruption.interrupt() }
         do {
             let preview = try await TimeLimit.bounding(timeLimit) { try await opening.value }
-            // Captures the host instead of the preview, which removes the copy when it is deallocated.
+            // Captures the host, not the preview, because the preview removes the copy when it is deallocated.
             interruption.set { [host = preview.host] in host.cancelRunOrNext() }
             return preview
         } catch let failure as CommandFailure {
@@ -94,8 +94,8 @@ extension ScriptRunner {
         }
     }
 
-    /// Compares the databases. This may take long and is subject to the time limit and Ctrl-C. If the script has used up its time
-    /// limit, the comparison gets the same time again.
+    /// Compares the databases, which may take long, until the time limit or Ctrl-C. If the script has used up its time limit, the
+    /// comparison gets the same time again.
     private func finish(
         _ preview: ScriptPreview, _ interruption: PreviewInterruption, within timeLimit: TimeLimit?
     ) async throws -> (report: PreviewReport, plan: PreviewPlan?) {
@@ -150,10 +150,10 @@ extension ScriptRunner {
     }
 }
 
-/// The action for Ctrl-C, which changes when the preview proceeds from copying to running to comparing.
+/// The action for Ctrl-C, which changes as the preview proceeds from copying to running to comparing.
 private final class PreviewInterruption: Sendable {
     private let lock = NSLock()
-    /// Guarded by the lock.
+    /// Guarded by `lock`.
     private nonisolated(unsafe) var action: (@Sendable () -> Void)?
     private nonisolated(unsafe) var isInterrupted = false
 
@@ -177,7 +177,7 @@ private final class PreviewInterruption: Sendable {
 }
 
 extension ErrorReport {
-    /// Creates a report of why a plan cannot be read, written or applied.
+    /// Creates a report on a plan that cannot be read, written or applied.
     init(_ error: PlanError) {
         let kind =
             switch error.code {

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import Perilune
 
-/// A file for a new migration.
+/// A new migration file.
 struct NewMigration {
     let folder: String
     let name: String
     var isSQL = false
 
-    /// Creates the file and, for SQL, a second file to undo it. Returns the paths.
+    /// Creates the file and, for SQL, a second file that undoes the migration. Returns their paths.
     ///
     /// - Throws: ``CommandFailure``.
     func make() throws -> [String] {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The files of a new project, which runs and passes its scenarios without changes.
+/// The files of a new project, which works and passes its scenarios without changes.
 enum ProjectTemplate {
     static let files: [(path: String, text: String)] = [
         (
@@ -111,7 +111,7 @@ enum ProjectTemplate {
         ),
     ]
 
-    /// Returns the settings for the Lua language server to find the types in a folder.
+    /// Returns editor settings with which the Lua language server finds the types in a folder.
     static func editorSettings(types folder: String) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A value for a statement parameter, as given by `-p`.
+/// A value for an SQL parameter from the option `-p`.
 struct QueryParameter: Equatable {
     /// The name without its prefix character.
     let name: String
@@ -36,7 +36,7 @@ struct QueryParameter: Equatable {
         case "false": return .boolean(false)
         default: break
         }
-        // Only numbers that are written back unchanged: 007, +49 and integers of more than 64 bits are text.
+        // Only text that equals the written form of its number becomes a number: 007, +49 and integers of more than 64 bits stay text.
         if let integer = Int64(text), String(integer) == text { return .integer(integer) }
         if text.contains(where: { ".eE".contains($0) }), let real = real(text) { return .real(real) }
         return .text(Array(text.utf8))
@@ -56,7 +56,7 @@ struct QueryParameter: Equatable {
         return value
     }
 
-    /// Returns a finite decimal number. Swift would also accept `inf`, `nan` and hexadecimal numbers.
+    /// Parses a finite decimal number. Swift alone would also accept `inf`, `nan` and hexadecimal numbers.
     private static func real(_ text: String) -> Double? {
         guard text.utf8.allSatisfy({ "0123456789.eE+-".utf8.contains($0) }), let value = Double(text) else {
             return nil

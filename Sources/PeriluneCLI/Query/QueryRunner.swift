@@ -6,10 +6,10 @@ internal import PeriluneBindings
 internal import PeriluneRecords
 internal import Synchronization
 
-/// A runner of one statement that writes its rows.
+/// A runner that executes one SQL statement and writes its rows.
 struct QueryRunner {
     let sql: String
-    /// `nil` means a private database in memory.
+    /// The database; `nil` for a private one in memory.
     let database: String?
     let parameters: [QueryParameter]
     /// The paths of SQLite extensions.
@@ -20,7 +20,7 @@ struct QueryRunner {
     var showsArguments = false
     /// Receives messages other than the rows.
     var note: (String) -> Void = { _ in }
-    /// Receives the output.
+    /// Receives the formatted output.
     var sink: ([UInt8]) throws -> Void = StandardStreams.write
 
     init(sql: String, database: String?, parameters: [QueryParameter]) {
@@ -46,7 +46,7 @@ struct QueryRunner {
         }
         if !isWriting, let database, let remark = try DatabaseFile.remarkOnEmpty(queue, database) { note(remark) }
         let place = DatabasePlaces.of(queue)
-        // The handler of signals keeps the queue.
+        // Close explicitly, because the signal handler keeps the queue alive.
         defer { try? queue.close() }
         return try queue.writeWithoutTransaction { db in
             do {
@@ -80,7 +80,7 @@ struct QueryRunner {
         var configuration = Configuration()
         configuration.readonly = !isWriting
         configuration.busyMode = .standard
-        // Otherwise GRDB crashes the process after statements such as BEGIN. Closing the connection rolls back.
+        // Without this, GRDB crashes the process after statements such as BEGIN. Closing the connection rolls back their transaction.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { db in DatabaseFile.prepare(db) }
         SQLiteExtensions(extensions).install(in: &configuration)
@@ -117,7 +117,7 @@ struct QueryRunner {
         return DeclaredType(String(cString: type)).content == .boolean
     }
 
-    /// Reads the current row. SQLite's functions return text byte by byte.
+    /// Reads the current row. Calls SQLite's C functions, which return the exact bytes of text.
     private static func cells(of statement: Statement, _ booleans: [Bool]) -> [Cell] {
         let handle = statement.sqliteStatement
         return booleans.indices.map { index in
@@ -136,7 +136,7 @@ struct QueryRunner {
         }
     }
 
-    /// Copies the bytes. Their count must be read after their address.
+    /// Copies the bytes of a value. SQLite requires that the address is requested before the byte count.
     private static func bytes(_ start: UnsafePointer<UInt8>?, _ handle: OpaquePointer, _ column: CInt) -> [UInt8] {
         Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column))))
     }
@@ -161,7 +161,7 @@ struct QueryRunner {
         }
     }
 
-    /// Returns the names without their prefix characters; numbers for `?`; `nil` for numbers that the statement skips.
+    /// Returns the parameter names without prefix characters: a number for `?`, and `nil` for numbers that the statement skips.
     private static func names(ofParametersOf statement: Statement) -> [String?] {
         let handle = statement.sqliteStatement
         let names = (0..<sqlite3_bind_parameter_count(handle)).map { index in
@@ -189,7 +189,7 @@ struct QueryRunner {
         // Read the offset before anything else happens on the connection.
         let offset = Int(sqlite3_error_offset(db.sqliteConnection))
         var report = ErrorReport(error)
-        // GRDB's errors for several statements and for none.
+        // GRDB reports these errors for several statements and for an empty one.
         if error.resultCode == .SQLITE_MISUSE || error.message == "empty statement" {
             report = ErrorReport("expected one SQL statement", kind: "sql")
             report.help = "to run several, use perilune run -e 'db:execute[[...]]'; for a dump, perilune restore FILE"
@@ -226,7 +226,7 @@ extension Cell {
     }
 }
 
-/// A flag, set by a signal, that ends the statement.
+/// A flag that a signal sets to end the statement.
 private final class Flag: Sendable {
     private let value = Atomic(false)
 

@@ -3,17 +3,17 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Perilune
 
-/// A restore of a dump by `perilune dump` or SQLite's shell, in one transaction.
+/// A restore of a dump from `perilune dump` or SQLite's shell, in one transaction.
 struct DatabaseRestore {
     let db: Database
     /// The name of the dump for messages.
     let path: String
-    /// Called with the completed fraction from 0 to 1.
+    /// Receives the completed fraction, from 0 to 1.
     var progress: (Double) -> Void = { _ in }
 
     /// Runs the statements of a dump in one transaction.
     ///
-    /// - Throws: ``CommandFailure`` with the line of the failed statement; nothing has been changed then.
+    /// - Throws: ``CommandFailure`` with the line of the failed statement. In this case, nothing was changed.
     func run(_ dump: [UInt8]) throws {
         if let zero = dump.firstIndex(of: 0) {
             guard let file = BinaryFile(dump) else {
@@ -88,7 +88,7 @@ struct DatabaseRestore {
         }
     }
 
-    /// Statements that begin and end the dump's transaction, which the restore's transaction replaces.
+    /// A statement that begins or ends the transaction of the dump, for which the restore uses its own transaction.
     private enum TransactionWord {
         case begin, end, rollback
 
@@ -101,7 +101,7 @@ struct DatabaseRestore {
             case "commit", "end": self = .end
             case "rollback":
                 let text = String(decoding: sql[start...].prefix(100).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-                // ROLLBACK TO ends no transaction.
+                // ROLLBACK TO does not end the transaction.
                 guard text.lowercased().prefixMatch(of: /rollback(\s+transaction)?\s+to\b/) == nil else { return nil }
                 self = .rollback
             default: return nil

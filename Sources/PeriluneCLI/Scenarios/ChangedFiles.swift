@@ -3,7 +3,7 @@ internal import Perilune
 
 /// The files changed since the last Git commit, for `--only-changed`.
 enum ChangedFiles {
-    /// Returns the scenario files to run; `nil` for all of them, because a file that they use has changed.
+    /// Returns the changed scenario files; `nil` to run all scenarios, because a file that they use has changed.
     ///
     /// - Throws: ``CommandFailure`` if Git fails.
     static func scenarioFiles() throws -> Set<String>? {

@@ -7,7 +7,7 @@ internal import PeriluneScenarios
 struct LastFailures {
     private let file: URL
 
-    /// Opens the list of the project in the current folder.
+    /// Opens the list of failures for the project in the current folder.
     init(environment: EnvironmentVariables = .ofProcess) {
         let folder = FileManager.default.currentDirectoryPath
         let cache =
@@ -26,7 +26,7 @@ struct LastFailures {
         return "\(last)-\(String(hash, radix: 16))"
     }
 
-    /// Returns the identifiers; `nil` if no run is stored.
+    /// Returns the identifiers of the failed scenarios; `nil` if no run is stored.
     func read() -> Set<String>? {
         guard let data = try? Data(contentsOf: file), let list = try? JSONDecoder().decode([String].self, from: data) else {
             return nil

@@ -3,7 +3,7 @@ internal import Perilune
 internal import PeriluneScenarios
 internal import Synchronization
 
-/// The status of the current run, for requests by signals, keys and Ctrl-C.
+/// The current run, shared with the handlers of signals, keys and Ctrl-C.
 final class RunStatus: Sendable {
     private struct State {
         var run: ScenarioRun?
@@ -13,7 +13,7 @@ final class RunStatus: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether the program must end.
+    /// Whether the user has interrupted the program.
     var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
 
     /// - Parameter write: Writes a status between the lines of the run.
@@ -57,7 +57,7 @@ enum StatusRequests {
         TerminalKeys.forEach { key in if key == UInt8(ascii: "t") { show() } }
     }
 
-    /// Leaves the signal to the parent process: `pkill -USR1 perilune` sends it to both.
+    /// Ignores the signal in a worker process, because `pkill -USR1 perilune` sends it to the parent as well.
     static func ignore() {
         signal(SIGUSR1, SIG_IGN)
     }

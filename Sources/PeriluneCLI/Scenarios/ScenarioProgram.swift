@@ -3,9 +3,9 @@ internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneScenarios
 
-/// Worker processes that run scenarios: the same command with the same arguments, so that it selects the same scenarios.
+/// The program of worker processes that run scenarios: the same command with the same arguments, which selects the same scenarios.
 enum ScenarioProgram {
-    /// The variable that marks a worker process. Its value is the seed of the run.
+    /// The environment variable that marks a worker process. Its value is the seed of the run.
     private static let mark = "PERILUNE_SCENARIO_PROCESS"
 
     /// The seed of the run, in a worker process; `nil` in the main process.

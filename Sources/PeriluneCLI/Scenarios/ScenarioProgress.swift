@@ -8,7 +8,7 @@ final class ScenarioProgress: @unchecked Sendable {
     private var failed = 0
     private var title = ""
 
-    /// Returns `nil` if standard error is not a terminal.
+    /// Creates a progress line; returns `nil` if standard error is not a terminal.
     init?() {
         guard let line = ProgressLine() else { return nil }
         self.line = line
@@ -17,7 +17,7 @@ final class ScenarioProgress: @unchecked Sendable {
     /// Removes the line before other output.
     func erase() { line.erase() }
 
-    /// Updates the line for an event, if a redraw is due.
+    /// Updates the line for an event.
     func receive(_ event: ScenarioEvent) {
         switch event {
         case .started(let run): total = run.count
@@ -30,7 +30,7 @@ final class ScenarioProgress: @unchecked Sendable {
         draw()
     }
 
-    /// Redraws the line if due, because long scenarios cause no events.
+    /// Redraws the line between events, because a long scenario causes none.
     func tick() {
         if total > 0 { draw() }
     }

@@ -57,7 +57,7 @@ struct SnapshotReview {
         return names.filter { $0.hasSuffix(Self.suffix) }.sorted().map { folder + "/" + $0 }
     }
 
-    /// Returns the name without `.new`.
+    /// Returns the path of the accepted snapshot, without `.new`.
     private func accepted(_ file: String) -> String { String(file.dropLast(4)) }
 
     private func move(_ file: String) throws {

@@ -17,18 +17,18 @@ struct TestRequest: Sendable {
     /// Whether scenarios run in separate processes.
     var isIsolated = false
     var isReviewing = false
-    /// Scenarios are only shown.
+    /// The format for listing scenarios instead of running them; `nil` to run them.
     var listing: Listing?
-    /// The folder for types for editors, which are written instead of running scenarios.
+    /// The folder to which types for editors are written instead of running scenarios.
     var typesFolder: String?
     var isVerbose = false
 }
 
 /// The form and destination of line coverage.
 enum CoverageRequest: Sendable, Equatable {
-    /// After the results.
+    /// A table after the results.
     case table
-    /// Written to a file for other programs.
+    /// A file in the format of lcov, for other programs.
     case lcov(path: String)
 
     /// Reads `table`, `lcov` or `lcov:FILE`.

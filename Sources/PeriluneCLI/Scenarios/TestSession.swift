@@ -4,11 +4,11 @@ internal import PeriluneIsolation
 internal import PeriluneScenarios
 internal import Synchronization
 
-/// Runs scenarios as the command was asked to.
+/// A session of the `test` command, which runs, watches, lists or reviews scenarios.
 struct TestSession {
     private let request: TestRequest
     private let colors: Colors
-    /// Objects created for one run are reused by the next if their sources have not changed.
+    /// The cache of objects that later runs reuse if their sources have not changed.
     private let cache = ScenarioRun.Cache()
     private let status = RunStatus()
     private let lastFailures = LastFailures()
@@ -63,14 +63,14 @@ struct TestSession {
     private func options() throws -> ScenarioOptions {
         var options = request.options
         if request.onlyFailed {
-            // Without a stored run, all scenarios may have failed.
+            // Without a stored run, all scenarios are selected.
             options.selection.identifiers = lastFailures.read()
         }
         if request.onlyChanged { options.selection.files = try ChangedFiles.scenarioFiles() }
         return options
     }
 
-    /// Runs scenarios on behalf of the process that started this one.
+    /// Runs scenarios in a worker process, for the process that started it.
     private func serve(_ seed: RunSeed) async throws -> Int32 {
         StatusRequests.ignore()
         var options = try options()
@@ -105,7 +105,7 @@ struct TestSession {
         return finish(summary, reports)
     }
 
-    /// Calls a closure several times per second until it is cancelled.
+    /// Calls a closure several times per second until the returned timer is cancelled.
     private static func repeating(_ body: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
         let timer = DispatchSource.makeTimerSource(queue: .global())
         timer.schedule(deadline: .now() + .milliseconds(200), repeating: .milliseconds(200))
@@ -146,7 +146,7 @@ struct TestSession {
         return status == ExitStatus.success && !failures.isEmpty ? ExitStatus.runnerFault : status
     }
 
-    /// Returns the help if no scenarios are found.
+    /// Returns help for a run that finds no scenarios.
     private func helpForNone() -> String {
         let paths = request.options.paths.map { "`\($0.path)`" }.joined(separator: ", ")
         let others = request.options.paths.flatMap { ScenarioFiles.othersInFolder($0.path) }

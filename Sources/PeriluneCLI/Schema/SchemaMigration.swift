@@ -2,11 +2,11 @@ internal import GRDB
 internal import Perilune
 internal import PeriluneRecords
 
-/// A Lua migration that recreates a schema, with the schema builder if its result is identical, otherwise with SQL.
+/// A Lua migration that recreates a schema. Tables use the schema builder if its result is identical, otherwise SQL.
 ///
-/// Identity is tested by creating both in databases in memory and comparing them.
+/// To test this, both variants of a table are created in memory and compared.
 struct SchemaMigration {
-    /// Returns the migration for sorted tables and for other statements.
+    /// Returns the text of a migration for sorted tables and for other statements.
     ///
     /// - Parameter statements: All statements that create the schema, tables first.
     static func text(_ tables: [TableDescription], _ statements: [String]) async throws -> String {
@@ -27,7 +27,7 @@ struct SchemaMigration {
         lua.split(separator: "\n").map { "  " + $0 }.joined(separator: "\n")
     }
 
-    /// Keywords for features that the builder lacks, or that the schema exposes only as text.
+    /// SQL keywords for features that the builder lacks, or that SQLite reports only in the text of the schema.
     private static let unspoken: Set<String> = [
         "check", "collate", "conflict", "deferrable", "generated", "as", "virtual", "match", "temp", "temporary",
     ]
@@ -83,7 +83,7 @@ struct SchemaMigration {
     private static func makesSame(_ lua: String, as table: TableDescription, among tables: [TableDescription]) async throws
         -> Bool
     {
-        // The referenced tables, because the builder reads their keys.
+        // The referenced tables must exist, because the builder reads their keys.
         let names = Set(table.foreignKeys.map { $0.table.lowercased() }).subtracting([table.name.lowercased()])
         let others = tables.filter { names.contains($0.name.lowercased()) && $0.kind == "table" }
         let start = others.map { "db:execute(\(longString($0.sql)))\n" }.joined()
@@ -146,7 +146,7 @@ struct SchemaMigration {
         "{ " + names.map(quoted).joined(separator: ", ") + " }"
     }
 
-    /// Returns the text in long brackets that do not occur in it.
+    /// Returns a Lua long string whose brackets do not occur in the text.
     private static func longString(_ text: String) -> String {
         var level = ""
         while text.contains("]\(level)]") || text.hasSuffix("]\(level)") { level += "=" }

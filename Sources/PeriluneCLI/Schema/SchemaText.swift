@@ -80,7 +80,7 @@ enum SchemaText {
         return isPlain ? name : "\"" + name.replacing("\"", with: "'") + "\""
     }
 
-    /// Returns a word for Mermaid, where types and columns consist of letters, digits, `_`, `-`, `()` and `[]`.
+    /// Returns a Mermaid word. In Mermaid, types and columns consist of letters, digits, `_`, `-`, `()` and `[]`.
     private static func mermaidWord(_ text: String) -> String {
         let characters = text.map { $0.isLetter || $0.isNumber || "_-()[]".contains($0) ? $0 : "_" }
         let word = String(characters)

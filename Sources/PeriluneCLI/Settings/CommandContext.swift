@@ -22,7 +22,7 @@ struct CommandContext {
 
     /// Creates the context from an option, the settings or the process environment, in this order.
     ///
-    /// - Throws: ``CommandFailure`` if it is invalid.
+    /// - Throws: ``CommandFailure`` if the context is invalid.
     init(_ option: ContextOption?) throws {
         do {
             if let option {
@@ -39,7 +39,7 @@ struct CommandContext {
         }
     }
 
-    /// Rejects a command that would modify the original database when only copies are allowed.
+    /// Rejects a command that uses the original database if the context allows only copies.
     func requireLive(_ command: String, database: String) throws {
         guard context != .live else { return }
         let origin =

@@ -5,7 +5,7 @@ enum ErrorFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
     case text, json
 }
 
-/// The options of all commands that run something: their messages besides the data.
+/// The options for messages, colors and errors that most commands share.
 struct CommonOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Write details, such as the database in use, to standard error.")
     var verbose = false

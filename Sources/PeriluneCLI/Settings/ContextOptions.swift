@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The option for the context of a command.
+/// The option `--context` of a command.
 struct ContextOptions: ParsableArguments {
     @Option(
         help: """

@@ -10,10 +10,10 @@ struct ExtensionOptions: ParsableArguments {
         completion: .file(extensions: ["so"]))
     var given: [String] = []
 
-    /// - Parameter isSandboxed: Whether scripts are untrusted. They never get native code, regardless of the settings.
+    /// - Parameter isSandboxed: Whether scripts are untrusted. Such scripts never load native code, regardless of the settings.
     func paths(isSandboxed: Bool = false) -> [String] { isSandboxed ? [] : Self.ofSettings + given }
 
-    /// Returns the extensions from the settings and their source, for `--verbose`; `nil` if there are none.
+    /// Returns a note on the extensions from the settings and their source, for `--verbose`; `nil` if the settings name none.
     static func note(isSandboxed: Bool = false) -> String? {
         guard !ofSettings.isEmpty, let note = Settings.note(.extensions) else { return nil }
         return isSandboxed ? "\(note), not loaded with --sandbox" : note

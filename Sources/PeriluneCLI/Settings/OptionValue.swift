@@ -3,16 +3,16 @@ internal import PeriluneRecords
 
 /// Parsers for option values.
 enum OptionValue {
-    /// Returns a duration: `1.5` seconds, `500ms`, `2s`, `1h30m`, `1d`.
+    /// Parses a duration: `1.5` seconds, `500ms`, `2s`, `1h30m`, `1d`.
     static func duration(_ text: String) throws -> Duration {
-        // Shorter ones would round to zero, which is not a limit.
+        // Shorter durations would round to zero, which is not a limit.
         guard let duration = DurationText.read(text), duration >= .milliseconds(1) else {
             throw ValidationError(DurationText.expectation)
         }
         return duration
     }
 
-    /// Returns numbers from 1, separated by commas.
+    /// Parses ascending numbers from 1, separated by commas.
     static func counts(_ text: String) throws -> [Int] {
         let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
         guard numbers.allSatisfy({ $0 > 0 }), numbers == Set(numbers).sorted() else {
@@ -21,7 +21,7 @@ enum OptionValue {
         return numbers
     }
 
-    /// Returns a size in bytes: a plain number, `512K`, `64M` or `1G`.
+    /// Parses a size in bytes: a plain number, `512K`, `64M` or `1G`.
     static func size(_ text: String) throws -> Int {
         var number = text[...]
         for suffix in ["iB", "B"] where number.hasSuffix(suffix) {
@@ -40,7 +40,7 @@ enum OptionValue {
         return Int(bytes)
     }
 
-    /// Returns a number that consists of digits with an optional fraction.
+    /// Parses a number that consists of digits with an optional fraction.
     private static func decimal(_ text: Substring) -> Double? {
         guard text.utf8.allSatisfy({ ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2E }) else { return nil }
         return Double(text)

@@ -19,7 +19,7 @@ enum Setting: String, CaseIterable, Sendable {
     case output = "limits.output"
     case disk = "limits.disk"
 
-    /// Returns the setting of a name. With other settings of the database in a table, its path is a member of the table too.
+    /// Returns the setting with a name. `database.path` is another name of `database`, for files with a table `[database]`.
     init?(name: String) {
         self.init(rawValue: name == "database.path" ? Setting.database.rawValue : name)
     }

@@ -27,7 +27,7 @@ struct Settings: Sendable {
     }
 
     struct Value: Equatable, Sendable {
-        /// The values; a single one unless the setting accepts a list.
+        /// The values; only one unless the setting accepts a list.
         let items: [String]
         let source: Source
 
@@ -55,7 +55,7 @@ struct Settings: Sendable {
         (self.file, self.prefix, self.environment) = (file, prefix, environment)
     }
 
-    /// The value from the environment or the settings file; `nil` if neither has one.
+    /// The value from the environment, the settings file or the default, in this order; `nil` if none of these has one.
     subscript(setting: Setting) -> Value? {
         if let name = setting.variable, let text = environment[name], !text.isEmpty {
             return Value(text: text, source: .variable(name))
@@ -70,7 +70,7 @@ struct Settings: Sendable {
         return setting.standard.map { Value(text: $0, source: .standard) }
     }
 
-    /// Returns whether the file or a variable sets a value.
+    /// Returns whether the settings file or an environment variable sets a value.
     func isSet(_ setting: Setting) -> Bool { self[setting].map { $0.source != .standard } ?? false }
 
     // MARK: - Settings of the process
@@ -96,7 +96,7 @@ struct Settings: Sendable {
         option.map { Value(text: $0, source: .option(name)) } ?? current[setting]
     }
 
-    /// Returns a setting for `--verbose`: `context: test (PERILUNE_CONTEXT)`; `nil` for defaults.
+    /// Returns a note on a setting for `--verbose`, such as `context: test (PERILUNE_CONTEXT)`; `nil` for defaults.
     static func note(_ setting: Setting, option: String? = nil, named name: String = "") -> String? {
         guard let value = value(setting, option: option, named: name), value.source != .standard else { return nil }
         return "\(setting.rawValue): \(value.text)\(value.origin)"
@@ -104,7 +104,7 @@ struct Settings: Sendable {
 
     /// Rejects an invalid settings file.
     ///
-    /// - Throws: ``CommandFailure`` with the line.
+    /// - Throws: ``CommandFailure`` with the line of the mistake.
     static func require() throws { _ = try loaded.get() }
 
     /// Searches a folder and its parents for the settings file.

@@ -5,9 +5,9 @@ internal import PeriluneTOML
 
 /// The contents of `perilune.toml`: its settings with their lines.
 struct SettingsFile: Sendable {
-    /// A value as text with its line.
+    /// The values of a setting as text, with their line.
     struct Entry: Equatable, Sendable {
-        /// The values; a single one unless the setting accepts a list.
+        /// The values; only one unless the setting accepts a list.
         let values: [String]
         /// The line number, from 1.
         let line: Int
@@ -37,7 +37,7 @@ struct SettingsFile: Sendable {
     }
 
     private mutating func read(_ table: [String: TOMLNode], at path: [String], _ lines: SettingsLines) throws {
-        // Sorted by line, so that the first mistake is reported.
+        // Sorted by line, so that the first mistake in the file is reported.
         for (key, value) in table.sorted(by: { lines.line(of: path + [$0.key]) < lines.line(of: path + [$1.key]) }) {
             let place = path + [key], name = place.joined(separator: ".")
             let line = lines.line(of: place)
@@ -53,7 +53,7 @@ struct SettingsFile: Sendable {
 
     private func unknown(_ name: String, _ line: Int, _ lines: SettingsLines) -> CommandFailure {
         let names = Setting.allCases.map(\.rawValue)
-        // A setting in the wrong table, such as `migrations` without `[folders]`, resembles its full name.
+        // The setting may be in the wrong table, such as `migrations` without `[folders]`; then suggest its full name.
         let moved = names.first { $0.split(separator: ".").last == name.split(separator: ".").last }
         var failure = failure("unknown setting `\(name)`", line: line, lines)
         failure.report.suggest(moved ?? name, among: names, otherwise: "available: " + names.joined(separator: ", "))
@@ -61,7 +61,7 @@ struct SettingsFile: Sendable {
         return failure
     }
 
-    /// Returns the values in the form of command-line options.
+    /// Converts the values of a setting to the form of command-line options.
     private func texts(of value: TOMLNode, for setting: Setting, _ line: Int, _ lines: SettingsLines) throws -> [String] {
         guard setting.takesList else { return [try text(of: value, for: setting, line, lines)] }
         guard case .list(let values) = value else {
@@ -70,7 +70,7 @@ struct SettingsFile: Sendable {
         return try values.map { try text(of: $0, for: setting, line, lines) }
     }
 
-    /// Returns the value in the form of a command-line option.
+    /// Converts a value to the form of a command-line option.
     private func text(of value: TOMLNode, for setting: Setting, _ line: Int, _ lines: SettingsLines) throws -> String {
         let text: String? =
             switch value {
@@ -127,7 +127,7 @@ private struct SettingsLines {
         lines.indices.contains(line - 1) ? String(lines[line - 1]) : nil
     }
 
-    /// Returns the line where a key is set, or of the table that contains it.
+    /// Returns the line that sets a key, or else the line of the innermost table that contains it.
     func line(of path: [String]) -> Int {
         var header: [String] = []
         var found = (line: 1, length: 0)

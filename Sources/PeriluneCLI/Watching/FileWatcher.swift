@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Perilune
 
-/// A watcher for changes of files in the current folder, except hidden folders and files that the command writes itself.
+/// A watcher for changes of Lua, SQL and SQLite files below the current folder. Ignores hidden folders, snapshots and installed packages.
 final class FileWatcher {
     private let inotify: Inotify
     private var folders: [CInt: String] = [:]
-    /// A limit on the number of folders, because more are not worth the time.
+    /// The maximum number of watched folders, which limits the time for adding them.
     private static let mostFolders = 5000
     private static let ignoredFolders: Set<String> = ["__snapshots__", "node_modules"]
     private static let suffixes = [".lua", ".sql", ".sqlite"]
@@ -27,7 +27,7 @@ final class FileWatcher {
         }
     }
 
-    /// Waits for a change and then for a pause, because editors write several files.
+    /// Waits for a change and then for a pause, because editors write several files at once.
     ///
     /// - Parameter isEnded: Called periodically; returns whether to stop waiting.
     /// - Returns: The changed files; empty if the wait was stopped.

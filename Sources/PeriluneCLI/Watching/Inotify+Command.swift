@@ -1,6 +1,6 @@
 internal import Perilune
 
-/// Errors of file notifications, as the command reports them.
+/// Watchers for commands, which report errors as ``CommandFailure`` values.
 extension Inotify {
     /// Creates a watcher.
     ///

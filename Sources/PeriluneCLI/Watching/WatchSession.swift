@@ -5,16 +5,16 @@ internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import Synchronization
 
-/// A session of `run --watch`: it runs a script in a separate process, again whenever a file that it used changes.
+/// A session of `run --watch`, which runs a script in a separate process, again after each change of a file that it used.
 ///
-/// A process starts each run with a clean state and can always be killed.
+/// With separate processes, each run starts with a clean state and can always be killed.
 final class WatchSession: Sendable {
     private let arguments: [[UInt8]]
     private let file: String
     private let colors: Colors
     /// The signal that ended the session.
     private let signal = Mutex<CInt?>(nil)
-    /// The time that a script has to stop.
+    /// The time that a running script has to stop before it is killed.
     private static let patience = Duration.seconds(5)
 
     /// - Parameters:
@@ -32,7 +32,7 @@ final class WatchSession: Sendable {
         return arguments
     }
 
-    /// Runs until Ctrl-C. Returns the exit status.
+    /// Runs the session until Ctrl-C, and returns the exit status.
     func run() throws -> Int32 {
         Interrupts.onSignal { [self] name in
             signal.withLock { $0 = name == "TERM" ? SIGTERM : name == "HUP" ? SIGHUP : SIGINT }
@@ -55,7 +55,7 @@ final class WatchSession: Sendable {
         return ExitStatus.success
     }
 
-    /// Waits until a file changes, and ends a run that is still active. Returns the files; `nil` when the session must end.
+    /// Waits until files change, and ends the run if it is still active. Returns the changed files; `nil` when the session must end.
     private func waitForChanges(_ child: ChildProcess, _ files: WatchedFiles, _ list: String) -> [String]? {
         let (start, date) = (ContinuousClock.now, Date())
         var status: Int32?
@@ -120,14 +120,14 @@ struct ChildProcess {
         self.id = id
     }
 
-    /// Returns the exit status as in a shell; `nil` while the process is running.
+    /// Returns the exit status like a shell: 128 plus the signal number if a signal ended the process. `nil` while the process is running.
     func status() -> Int32? {
         var state: CInt = 0
         guard waitpid(id, &state, WNOHANG) == id else { return nil }
         return state & 0x7F == 0 ? (state >> 8) & 0xFF : 128 + (state & 0x7F)
     }
 
-    /// Waits for the end and kills the process after a timeout.
+    /// Waits for the end of the process, and kills it after a timeout.
     ///
     /// - Parameter signal: The signal to send first; `nil` if it has already been sent.
     func end(by signal: CInt?, within time: Duration) {

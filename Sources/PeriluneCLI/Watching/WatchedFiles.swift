@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Perilune
 
-/// The files that a script has used; some may not exist yet.
+/// The files that a script has used, watched for changes. Some may not exist yet.
 final class WatchedFiles {
     private let inotify: Inotify
     /// The watched names in each folder, with their paths.
@@ -13,12 +13,12 @@ final class WatchedFiles {
         inotify = try Inotify.forCommand()
     }
 
-    /// Adds a file by watching its folder, because editors replace files. Returns whether it is new.
+    /// Adds a file by watching its folder, because editors replace files. Returns whether the file is new.
     @discardableResult
     func add(_ path: String) -> Bool {
         guard !known.contains(path) else { return false }
         let parts = PathParts(path)
-        // A missing folder is tried again later.
+        // If the folder is missing, a later call tries again.
         guard let watch = inotify.add(parts.folder.isEmpty ? "." : parts.folder) else { return false }
         known.insert(path)
         folders[watch, default: [:]][parts.name] = path

@@ -3,18 +3,18 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneRecords
 
-/// Values that shells offer for completion: names in the database and files of the project. Empty if these cannot be read.
+/// Values that shells offer for completion: names in the database and files of the project. The lists are empty if these cannot be read.
 ///
 /// The functions have the signature that ArgumentParser requires: the words of the command line, the index of the word to complete,
 /// and its part before the cursor.
 enum CompletionValues {
-    /// Returns the tables and views.
+    /// Returns the names of the tables and views.
     @Sendable static func tables(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         guard let path = database(words), let queue = try? DatabaseFile.openForSchema(path) else { return [] }
         return (try? queue.read { db in try TableDescription.readAll(in: db).map(\.name) }) ?? []
     }
 
-    /// Returns the migrations in the folder of the command line or of the settings.
+    /// Returns the names of the migrations in the folder on the command line or in the settings.
     @Sendable static func migrations(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         let given = words.dropFirst(2).map(unquoted).first { word in
             !word.hasPrefix("-") && (try? FileManager.default.contentsOfDirectory(atPath: word)) != nil
@@ -23,7 +23,7 @@ enum CompletionValues {
         return ((try? MigrationFolder(folder))?.files ?? []).map(\.name)
     }
 
-    /// Returns files and folders of scenarios; after a file and a colon, the line numbers of its scenarios.
+    /// Returns the paths of scenario files and folders; after a file and a colon, the line numbers of its scenarios.
     @Sendable static func scenarioPaths(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         let prefix = unquoted(prefix)
         if let colon = prefix.firstIndex(of: ":") {
@@ -51,7 +51,7 @@ enum CompletionValues {
         return paths.prefix(500).flatMap { path in scenarios(in: "\(folder)/\(path)").map { literal($0.name) } }
     }
 
-    /// Returns a value in the form that the requesting shell expects: zsh treats text after a colon as a description.
+    /// Escapes colons for zsh, which treats the text after a colon as a description.
     private static func literal(_ value: String) -> String {
         CompletionShell.requesting == .zsh ? value.replacing(":", with: "\\:") : value
     }

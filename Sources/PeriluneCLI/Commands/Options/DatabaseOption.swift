@@ -21,7 +21,7 @@ struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
         completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
     var database: String?
 
-    /// The database from the option or the settings, with its source; `nil` for none.
+    /// The database from the option or the settings, with its source; `nil` if neither names one.
     private var value: Settings.Value? { DatabasePath.value(option: database) }
 
     /// The path of the file; `nil` for a private database in memory.
@@ -30,7 +30,7 @@ struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
     /// The database and its source, for `--verbose`.
     var note: String { "database: \(path ?? "private, in memory")\(value?.origin ?? "")" }
 
-    /// Whether the option was given.
+    /// Whether `--database` was given.
     var isGiven: Bool { database != nil }
 
     /// Returns the path of the file, for commands that require one.
@@ -47,7 +47,7 @@ struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
     }
 }
 
-/// The option to accept a missing database, for commands that otherwise reject it: a mistyped path is not an empty database.
+/// The option `--create` for commands that otherwise reject a missing database file, because its path may be mistyped.
 struct CreateOption: ParsableArguments {
     @Flag(help: "Start with an empty database if the file of --database does not exist.")
     var create = false

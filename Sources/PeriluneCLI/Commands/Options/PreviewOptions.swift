@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The format of a preview's report.
+/// The options for the format, rows and web page of a preview report.
 struct PreviewReportOptions: ParsableArguments {
     @Option(help: "The format of the report.")
     var format: PreviewFormat?
@@ -21,7 +21,7 @@ struct PreviewReportOptions: ParsableArguments {
     }
 }
 
-/// The options that run a script as a preview, and determine the use of its changes.
+/// The options of a preview: whether to save, check or report the changes of the script.
 struct PreviewOptions: ParsableArguments {
     @Flag(help: "Run on a private copy, and report what would change.")
     var preview = false
@@ -40,7 +40,7 @@ struct PreviewOptions: ParsableArguments {
 
     @OptionGroup var creating: CreateOption
 
-    /// The first of the given options that requires a preview.
+    /// The name of an option that was given but works only with `--preview`.
     var firstForPreview: String? {
         let options = [
             ("--save", save != nil), ("--check", check), ("--format", report.format != nil),

@@ -14,7 +14,7 @@ struct EditBuffer: Equatable {
     var textBeforeCursor: String { String(characters[..<cursor]) }
     var isEmpty: Bool { characters.isEmpty }
 
-    /// Returns the text with all line endings converted to line feeds, including line endings of terminal pastes.
+    /// Converts all line endings to line feeds, including the carriage returns in terminal pastes.
     private static func normalized(_ text: String) -> String {
         guard text.utf8.contains(0x0D) else { return text }
         return text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
@@ -45,7 +45,7 @@ struct EditBuffer: Equatable {
     mutating func moveWordLeft() { cursor = wordStart }
     mutating func moveWordRight() { cursor = wordEnd }
 
-    /// Moves to the previous or next line. Returns whether it exists.
+    /// Moves the cursor to the previous or next line, and returns whether that line exists.
     mutating func moveLine(by distance: Int) -> Bool {
         let current = line, column = cursor - current.lowerBound
         if distance < 0 {
@@ -108,13 +108,13 @@ struct EditBuffer: Equatable {
     mutating func killWordForward() -> String { remove(to: wordEnd) }
     mutating func killToLineStart() -> String { remove(to: line.lowerBound) }
 
-    /// Removes the rest of the line, or the line feed at its end.
+    /// Removes the text from the cursor to the end of the line or, at the end, the line feed.
     mutating func killToLineEnd() -> String {
         let end = line.upperBound
         return remove(to: end == cursor ? min(end + 1, characters.count) : end)
     }
 
-    /// Removes the text before the cursor back to the previous blank.
+    /// Removes the blank-delimited word before the cursor.
     mutating func killBlankWordBackward() -> String {
         var index = cursor
         while index > 0, characters[index - 1].isWhitespace { index -= 1 }

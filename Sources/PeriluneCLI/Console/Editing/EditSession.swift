@@ -2,13 +2,13 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneScenarios
 
-/// The state of editing one statement: the effect of keys and the layout to show. It is independent of the terminal.
+/// An editing session for one statement: applies keys and computes the layout to show. It is independent of the terminal.
 struct EditSession {
     /// The result of a key press.
     enum Outcome: Equatable {
         case goesOn
         case ends(LineInput)
-        /// Ctrl-L.
+        /// Ctrl-L was pressed.
         case clearsScreen
     }
 
@@ -16,7 +16,7 @@ struct EditSession {
     private let prompt: LinePrompt
     private let assistant: any LineAssistant
     private let history: [String]
-    /// The position in the history; its count stands for the text typed by the user.
+    /// The index of the recalled history entry; `history.count` means the text that the user typed.
     private var place: Int
     private var typed = EditBuffer()
     private var search: HistorySearch?
@@ -34,7 +34,7 @@ struct EditSession {
         place = history.count
     }
 
-    /// The text removed last.
+    /// The text that was last removed, which Ctrl-Y inserts.
     var killedText: String { killed }
 
     // MARK: - Keys
@@ -96,14 +96,14 @@ struct EditSession {
         return .goesOn
     }
 
-    /// Finishes a complete statement, regardless of the cursor position, or starts a new line.
+    /// Ends the session if the statement is complete, wherever the cursor is; otherwise starts a new line.
     private mutating func enter() -> Outcome {
         if assistant.isComplete(buffer.text) { return .ends(.text(buffer.text)) }
         buffer.insert("\n" + assistant.indentation(after: buffer.textBeforeCursor))
         return .goesOn
     }
 
-    /// Removes text. Text of consecutive removals is collected for a single Ctrl-Y.
+    /// Removes text and keeps it for Ctrl-Y, which inserts the text of consecutive removals at once.
     private mutating func kill(_ isKillingOn: Bool, isBefore: Bool = false, _ remove: (inout EditBuffer) -> String) {
         let text = remove(&buffer)
         killed = isKillingOn ? (isBefore ? text + killed : killed + text) : text
@@ -119,7 +119,7 @@ struct EditSession {
         buffer = wanted == history.count ? typed : EditBuffer(history[wanted])
     }
 
-    /// Handles a key during a search. `nil` means that the key ends the search and has its usual effect.
+    /// Handles a key during a history search. Returns `nil` if the key ends the search and must then have its usual effect.
     private mutating func pressWhileSearching(_ key: Key) -> Outcome? {
         guard var current = search else { return nil }
         switch key {
@@ -177,7 +177,7 @@ struct EditSession {
 
     // MARK: - Showing
 
-    /// Returns the layout with the cursor.
+    /// Returns the prompt and the text as terminal rows, with the cursor position.
     ///
     /// - Parameter isFinal: Whether editing has ended: the menu is hidden and the cursor is at the end.
     func layout(columns: Int, usesStyles: Bool, isFinal: Bool = false) -> TextLayout {
@@ -207,7 +207,7 @@ struct HistorySearch {
     let original: EditBuffer
     private let history: [String]
     private var wanted = ""
-    /// The index of the visible entry.
+    /// The index of the matching history entry; `nil` if no entry matches.
     private var place: Int?
 
     init(_ history: [String], from original: EditBuffer) {
@@ -222,7 +222,7 @@ struct HistorySearch {
         return "(\(failed)search) \(wanted): "
     }
 
-    /// The position of the match in the entry.
+    /// The position of the match in the entry that was found.
     var cursor: Int {
         guard let found, let range = found.range(of: wanted, options: .caseInsensitive) else { return original.cursor }
         return found.distance(from: found.startIndex, to: range.lowerBound)
@@ -278,7 +278,7 @@ struct CompletionMenu {
         index = isBackward ? ((index ?? 0) + count - 1) % count : index.map { ($0 + 1) % count } ?? 0
     }
 
-    /// Adds the candidates in columns, limited to the rows around the selection if there are many.
+    /// Adds the candidates in columns. If they need too many rows, adds only the rows around the selection.
     func add(to layout: inout TextLayout, columns: Int) {
         let width = (completions.candidates.map { DisplayText.width($0) }.max() ?? 0) + 2
         let perRow = max(1, (columns - 1) / width)

@@ -9,15 +9,15 @@ enum Key: Equatable {
     case tab, backTab, backspace, delete, escape
     case left, right, up, down, home, end, pageUp, pageDown
     case wordLeft, wordRight
-    /// A lowercase letter, `_` or another character with Ctrl.
+    /// Ctrl with a lowercase letter, `_` or another character.
     case control(Character)
-    /// A character with Alt.
+    /// Alt with a character.
     case alt(Character)
-    /// An unsupported sequence.
+    /// An unsupported escape sequence.
     case unknown
 }
 
-/// A decoder of terminal input into keys, for bytes in chunks of any size.
+/// A decoder that turns terminal input into keys. The bytes may arrive in chunks of any size.
 ///
 /// - SeeAlso: ECMA-48, §5.4 (control sequences); xterm's ctlseqs for keys with modifiers and bracketed paste.
 struct KeyDecoder {
@@ -25,9 +25,9 @@ struct KeyDecoder {
     /// The bytes pasted so far; `nil` outside of a paste.
     private var pasted: [UInt8]?
 
-    /// Whether bytes are incomplete. A lone escape byte is the Esc key if no others follow at once.
+    /// Whether the bytes received so far are an incomplete key or paste. An escape byte is the Esc key if no others follow immediately.
     var isWaiting: Bool { !pending.isEmpty || pasted != nil }
-    /// Whether only a timeout can decide the meaning of the bytes.
+    /// Whether the pending bytes can be decoded only after a timeout, such as a single escape byte.
     var isAmbiguous: Bool { !pending.isEmpty && pasted == nil }
 
     /// Adds bytes and returns the complete keys.
@@ -38,7 +38,7 @@ struct KeyDecoder {
         return keys
     }
 
-    /// Returns the pending bytes as keys, because no more bytes follow.
+    /// Decodes the pending bytes after the timeout, because no more bytes follow.
     mutating func flush() -> [Key] {
         guard pasted == nil, let first = pending.first else { return [] }
         let bytes = pending
@@ -70,7 +70,7 @@ struct KeyDecoder {
 
     // MARK: - Text
 
-    /// Returns all text received, up to a control character or an incomplete character.
+    /// Returns the received text up to the first control character or incomplete UTF-8 character.
     private mutating func nextOfText() -> Key? {
         let end = pending.firstIndex { $0 < 0x20 || $0 == 0x7F } ?? pending.count
         let count = end == pending.count ? Self.completeCount(pending) : end
@@ -78,7 +78,7 @@ struct KeyDecoder {
         return take(count, .text(String(decoding: pending[..<count], as: UTF8.self)))
     }
 
-    /// Returns the number of bytes without an incomplete character at the end.
+    /// Returns the number of bytes before an incomplete UTF-8 character at the end.
     private static func completeCount(_ bytes: [UInt8]) -> Int {
         guard let start = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return bytes.count }
         let length =

@@ -1,14 +1,14 @@
 internal import PeriluneScenarios
 
-/// A reader of typed statements of one or more lines.
+/// A reader of console statements, which may have several lines.
 protocol LineEditor: AnyObject, Sendable {
-    /// Reads a statement and blocks the thread.
+    /// Reads a statement, and blocks the thread until it is complete.
     func read(_ prompt: LinePrompt, _ assistant: any LineAssistant) -> LineInput
 
     /// Asks a question and reads a one-line answer.
     func ask(_ question: String) -> String?
 
-    /// Shows text that ends with a line feed, above the statement that is being typed. Callable from any thread.
+    /// Shows text that ends with a line feed, above the statement that is being typed. Can be called from any thread.
     func show(_ text: String)
 
     /// Adds a statement to the history.
@@ -22,7 +22,7 @@ extension LineEditor {
     var line: Int? { nil }
 }
 
-/// The result of reading.
+/// The result of reading a statement.
 enum LineInput: Equatable {
     case text(String)
     /// Ctrl-C, which discards the typed text.
@@ -48,12 +48,12 @@ struct LinePrompt {
     }
 }
 
-/// Language support for typed text. Called on the reading thread.
+/// Language support for typed text: completeness, highlighting, completion and indentation. Called on the reading thread.
 protocol LineAssistant {
     /// Returns whether the text is a complete statement, which Enter finishes.
     func isComplete(_ text: String) -> Bool
 
-    /// Returns whether a line ends the incomplete statement before it, because it cannot belong to it.
+    /// Returns whether a line begins a new statement because it cannot continue the incomplete text before it.
     func isSeparate(_ line: String, after text: String) -> Bool
 
     /// Returns the style of each character.
@@ -66,7 +66,7 @@ protocol LineAssistant {
     func indentation(after text: String) -> String
 }
 
-/// The assistant for an answer in one line, which has no language.
+/// The assistant for one-line answers to questions, without highlighting or completion.
 struct AnswerAssistant: LineAssistant {
     func isComplete(_ text: String) -> Bool { true }
     func isSeparate(_ line: String, after text: String) -> Bool { false }

@@ -9,7 +9,7 @@ struct LineHistory {
     private let path: String?
     private static let limit = 5000
 
-    /// - Parameter path: The file to store it in; `nil` to keep it in memory only.
+    /// - Parameter path: The history file; `nil` keeps the history only in memory.
     init(path: String?) {
         self.path = path
         guard let path, let data = FileManager.default.contents(atPath: path) else { return }
@@ -30,7 +30,7 @@ struct LineHistory {
         return "\(state)/perilune/history/\(name)-\(String(hash(folder), radix: 16))"
     }
 
-    /// Returns the FNV-1a hash, which is the same in every process.
+    /// Returns the FNV-1a hash of a text. Unlike Swift's own hash values, it is the same in every process.
     private static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
@@ -44,13 +44,14 @@ struct LineHistory {
 
     // MARK: - The file
 
-    /// Appends a line to the file. Errors are ignored, so that the console keeps working.
+    /// Appends a line to the file. Ignores errors so that the console keeps working.
     private func append(_ line: String) {
         guard let path else { return }
         let folder = PathParts(path).folder
         try? FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        // The input may be secret. It is written at once, because other consoles append to the same file.
+        // The file is private to the user because input may be secret. Each line is written in one call because other consoles append to
+        // the same file.
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
         let bytes = Array(line.utf8)

@@ -2,7 +2,7 @@
 internal import PeriluneScenarios
 internal import Synchronization
 
-/// A reader of lines from files, pipes and standard input without a terminal, with neither prompts nor editing.
+/// A line editor without a terminal, which reads from files, pipes and standard input, without prompts or editing.
 final class PlainEditor: LineEditor {
     /// A statement and its first line.
     struct Statement: Sendable {
@@ -17,7 +17,7 @@ final class PlainEditor: LineEditor {
         var start = 0
         /// A statement that was read ahead.
         var next: Statement?
-        /// A line that was read after the end of the last statement.
+        /// A line that was read but belongs to the next statement.
         var nextLine: String?
     }
 
@@ -32,7 +32,7 @@ final class PlainEditor: LineEditor {
         isReady = { Self.hasInput }
     }
 
-    /// Creates a reader of a text.
+    /// Creates a reader of the lines of a text.
     init(_ text: String) {
         let lines = Mutex(text.split(separator: "\n", omittingEmptySubsequences: false)[...])
         nextLine = { lines.withLock { $0.popFirst().map { String($0.hasSuffix("\r") ? $0.dropLast() : $0) } } }
@@ -51,7 +51,7 @@ final class PlainEditor: LineEditor {
         return .text(statement.text)
     }
 
-    /// Reads the following statements of one kind, as long as they are available without waiting.
+    /// Reads more statements that meet a condition, without waiting for input.
     func readAhead(_ assistant: any LineAssistant, atMost limit: Int, while isWanted: (String) -> Bool) -> [Statement] {
         var statements: [Statement] = []
         while statements.count < limit, isReady(), let statement = readStatement(assistant) {

@@ -4,9 +4,9 @@
 final class RawTerminal: Sendable {
     enum Event {
         case bytes([UInt8])
-        /// The timeout has passed.
+        /// Nothing arrived before the timeout.
         case nothing
-        /// The window size has changed.
+        /// The window size may have changed.
         case resized
         case end
     }
@@ -29,7 +29,7 @@ final class RawTerminal: Sendable {
         let raw = former + 1
         raw.pointee = former.pointee
         raw.pointee.c_iflag &= ~tcflag_t(ICRNL | INLCR | IXON)
-        // From now on, Enter is a carriage return. Earlier input contains line feeds, and all complete lines waiting in it end with
+        // From now on, Enter sends a carriage return. Input typed earlier still has line feeds: every complete line waiting in it ends with
         // one.
         tcsetattr(STDIN_FILENO, TCSADRAIN, raw)
         var count: CInt = 0
@@ -62,7 +62,7 @@ final class RawTerminal: Sendable {
         }
     }
 
-    /// Waits for keys.
+    /// Waits for keys or a change of the window size.
     ///
     /// - Parameter timeout: Milliseconds; negative to wait forever.
     func read(timeout: Int32) -> Event {
@@ -89,7 +89,7 @@ final class RawTerminal: Sendable {
     }
 }
 
-/// A pipe that signals changes of the window size, so that one call can wait for them and for keys.
+/// A pipe that signals changes of the window size, so that a single `poll` can wait for these and for keys.
 private enum WindowSignal {
     /// The reading end. The first access installs the signal handler.
     static let end = SignalPipe.open(for: [SIGWINCH]) ?? -1

@@ -22,7 +22,7 @@ struct StyledText {
 
 /// Text arranged in the columns of a terminal, with the cursor position.
 struct TextLayout {
-    /// The lines as sent to the terminal.
+    /// The rows as text with escape sequences for styles.
     private(set) var rows: [String] = [""]
     private(set) var cursorRow = 0
     private(set) var cursorColumn = 0
@@ -57,7 +57,7 @@ struct TextLayout {
         setStyle(nil)
     }
 
-    /// Starts a new row with a line that is cut to the width.
+    /// Starts a new row with a line that is cut to the width of the terminal.
     mutating func addLine(_ text: StyledText) {
         breakRow()
         for (character, style) in zip(text.characters, text.styles) {

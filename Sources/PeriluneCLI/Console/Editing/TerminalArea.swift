@@ -31,7 +31,7 @@ struct TerminalArea {
         return text
     }
 
-    /// Leaves the drawn rows in place. The next layout starts at the current cursor position.
+    /// Forgets the drawn rows without erasing them. The next layout starts at the current cursor position.
     mutating func forget() {
         cursorRow = 0
         isDrawn = false

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A line editor for terminals.
 final class TerminalEditor: LineEditor {
-    /// The editing state, which other threads access when they write.
+    /// The editing state, which the reading thread shares with threads that print output.
     private struct State {
         var history: LineHistory
         var session: EditSession?
@@ -11,7 +11,7 @@ final class TerminalEditor: LineEditor {
     }
 
     private let lock = NSLock()
-    /// Guarded by the lock.
+    /// Guarded by `lock`.
     private nonisolated(unsafe) var state: State
     /// Only used by the reading thread.
     private nonisolated(unsafe) var decoder = KeyDecoder()
@@ -55,7 +55,8 @@ final class TerminalEditor: LineEditor {
         }
     }
 
-    /// Handles keys and returns the input; `nil` to continue reading. Keys after the end of a statement belong to the next one.
+    /// Handles keys and returns the finished input, or `nil` to continue reading. Keys after the end of a statement are kept for the next
+    /// one.
     private func press(_ keys: [Key]) -> LineInput? {
         for (index, key) in keys.enumerated() {
             // Completion may wait for a running script that wants to print, so it must not hold the lock.
@@ -91,8 +92,8 @@ final class TerminalEditor: LineEditor {
         return input
     }
 
-    /// The output that starts a new line unless the cursor is already at the start of one, so that script output is not
-    /// overwritten. A full line of blanks wraps only if the cursor is further right.
+    /// Output that moves the cursor to a new line unless it is already at the start of one, so that script output is not overwritten. A row
+    /// of blanks wraps only if the cursor is not in the first column.
     private var startOfLine: String { String(repeating: " ", count: terminal.size.0) + "\r" }
 
     private func redraw(isFinal: Bool = false) {
@@ -105,7 +106,7 @@ final class TerminalEditor: LineEditor {
     // MARK: - Writing
 
     func ask(_ question: String) -> String? {
-        // Keys that were pressed before the question was visible do not answer it.
+        // Keys pressed before the question was visible must not answer it.
         let keys = waiting
         waiting = []
         defer { waiting = keys + waiting }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A finder of completions for the name at the end of a text.
+/// A completer of the name before the cursor in console input.
 struct Completer {
     let names: any CompletionNames
 
@@ -66,7 +66,7 @@ struct Completer {
             word, columns + tables.map { quoted($0.name) } + inCase(SQLWords.all.sorted()) + inCase(names.sqlNames(.function)))
     }
 
-    /// Returns the table for a name before a dot, which may be an alias.
+    /// Returns the lowercase name of the table that a qualifier before a dot names, directly or by an alias.
     private func table(called name: String, in tokens: SolidTokens) -> String {
         let wanted = name.lowercased()
         if names.tables.contains(where: { $0.name.lowercased() == wanted }) { return wanted }
@@ -108,8 +108,8 @@ struct Completer {
         return matching(word, names.members(of: parts, separator: separator))
     }
 
-    /// Returns the parts of the expression that ends with the last token; empty if it does not start with a name, `nil` if there is
-    /// no expression.
+    /// Returns the parts of the expression that ends with the last token: an empty list if it does not start with a name, `nil` if the
+    /// tokens do not end with an expression.
     private func parts(of tokens: ArraySlice<LuaTokens.Token>, _ characters: [Character]) -> [String]? {
         var parts: [String] = [], index = tokens.endIndex - 1
         guard index >= 0 else { return nil }
@@ -151,7 +151,7 @@ struct Completer {
         token.kind == .sign ? String(characters[token.range]) : nil
     }
 
-    /// Returns the columns that can be named in `Class:filter{` or in a later call of the chain.
+    /// Returns the columns to offer inside `Class:filter{` or a later call of the chain.
     private func columnsOfOpenCall(_ tokens: ArraySlice<LuaTokens.Token>, _ characters: [Character]) -> [String] {
         var depth = 0
         for index in tokens.indices.reversed() {
@@ -160,7 +160,7 @@ struct Completer {
             case "{", "(":
                 depth -= 1
                 guard depth < 0 else { continue }
-                // Class : method {, possibly with other calls in between.
+                // The class precedes the bracket, as in `Class:method{`, possibly with other calls in between.
                 for token in tokens[..<index].reversed() {
                     guard case .name(let name) = token.kind else { continue }
                     let members = names.members(of: [name, ".c"], separator: ".")

@@ -2,7 +2,7 @@ internal import PeriluneScenarios
 
 /// Language support for console input: Lua, SQL and commands.
 struct ConsoleAssistant: LineAssistant {
-    /// Whether only a semicolon ends an SQL statement, as for input from files.
+    /// Whether an SQL statement must end with a semicolon, which input from files requires.
     var needsSemicolon = false
     /// The names available for completion.
     var names: any CompletionNames = NoNames()
@@ -15,7 +15,7 @@ struct ConsoleAssistant: LineAssistant {
         }
     }
 
-    /// A console command ends an SQL statement that has no semicolon, unless it is in a quoted text or a comment.
+    /// A console command ends an SQL statement without a semicolon, unless the line is inside quotes or a comment.
     func isSeparate(_ line: String, after text: String) -> Bool {
         guard line.hasPrefix(":"), case .command(let name, _) = ConsoleInput(line), ConsoleInput(text).isSQL else { return false }
         return ConsoleCommands.list.contains { $0.name == name } && SolidTokens(text).isClosed

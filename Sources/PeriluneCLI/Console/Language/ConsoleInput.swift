@@ -1,9 +1,9 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The kind of an input.
+/// Console input, classified as a command, SQL or Lua.
 enum ConsoleInput: Equatable {
-    /// `:name` and its argument.
+    /// A command `:name` with its argument.
     case command(name: String, argument: String)
     case sql(String)
     case lua(String)
@@ -24,12 +24,12 @@ enum ConsoleInput: Equatable {
 
     var isSQL: Bool { if case .sql = self { true } else { false } }
 
-    /// Whether it may begin or end a transaction if it succeeds.
+    /// Whether the input may begin or end a transaction.
     var mayBeginOrEndTransaction: Bool {
         switch self {
         case .nothing, .command: false
         case .lua: true
-        // If there are several statements, any of them may.
+        // If the text has several statements, any of them may control a transaction.
         case .sql(let sql):
             sql.contains(";") || Self.controlWords.contains(SolidTokens(sql, limit: 1).first?.text.lowercased() ?? "")
         }
@@ -39,7 +39,7 @@ enum ConsoleInput: Equatable {
 
     // MARK: - Commands
 
-    /// Command names of other consoles.
+    /// Commands of other consoles, mapped to the names in Perilune.
     private static let habits = [
         ".tables": "schema", ".schema": "schema", ".quit": "quit", ".exit": "quit", ".help": "help", "\\d": "schema",
         "\\q": "quit",
@@ -90,7 +90,7 @@ extension String {
     }
 }
 
-/// The tokens of an SQL text other than blanks and comments.
+/// The tokens of SQL text, without blanks and comments.
 struct SolidTokens {
     struct Token: Equatable {
         let kind: SQLToken.Kind
@@ -132,7 +132,7 @@ enum LuaSyntax {
     /// Compiles a text without running it.
     static func check(_ text: String) -> Verdict {
         do {
-            // With a line end, after which a quoted string cannot continue.
+            // The added line end makes an unclosed quoted string an error instead of incomplete input.
             _ = try LuaState(libraries: []).load(text + "\n")
             return .whole
         } catch {

@@ -1,14 +1,14 @@
 internal import GRDBSQLite
 internal import PeriluneRecords
 
-/// Checks of SQL that do not need its database.
+/// Checks of SQL text that work without the user's database.
 enum SQLSyntax {
-    /// Returns whether Enter ends a statement: after a semicolon, or if it is complete and could not be continued.
+    /// Returns whether Enter ends a statement: after a semicolon, or if the statement is complete and unlikely to continue.
     ///
-    /// - Parameter needsSemicolon: Whether only a semicolon ends it.
+    /// - Parameter needsSemicolon: Whether the statement must end with a semicolon or an empty line.
     static func isComplete(_ text: String, needsSemicolon: Bool) -> Bool {
         if sqlite3_complete(text) != 0 { return true }
-        // An empty line ends any input; in a file, not inside a string or trigger.
+        // An empty line ends any typed input. In a file, it does not end a string or a trigger.
         if text.hasSuffix("\n") {
             return !needsSemicolon || sqlite3_complete(text + ";") != 0 && message(of: text) != "incomplete input"
         }
@@ -29,7 +29,7 @@ enum SQLSyntax {
         Array(sql.utf8).withUnsafeBufferPointer { SQLScreening.changesRows($0) }
     }
 
-    /// Returns whether a text is a query.
+    /// Returns whether SQL text only reads rows.
     static func onlyReads(_ text: String) -> Bool {
         let first = SolidTokens(text, limit: 1).first?.text.lowercased() ?? ""
         return ["select", "values", "with", "explain", "pragma"].contains(first) && !changesRows(text)
@@ -46,7 +46,7 @@ enum SQLSyntax {
         return !tokens.dropLast().contains { $0.text == ";" || $0.kind == .parameter || $0.isWord("returning") }
     }
 
-    /// Returns SQLite's error for a statement in an empty database; `nil` if it is valid.
+    /// Returns the error message of preparing a statement in an empty database; `nil` if it can be prepared.
     private static func message(of sql: String) -> String? {
         var connection: OpaquePointer?
         guard sqlite3_open_v2(":memory:", &connection, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else { return nil }
@@ -126,7 +126,7 @@ extension SolidTokens {
 }
 
 extension SolidTokens.Token {
-    /// The name without quotes.
+    /// The name that the token denotes, without quotes.
     var name: String { kind == .word ? text : String(text.dropFirst().dropLast()) }
 
     /// Returns whether the token is a keyword.
