@@ -55,7 +55,7 @@ extension ScriptRunner {
         options.copyProgress = Self.showCopying(self.request.database)
         var statements = trace?.trace
         if let log {
-            // Both traces receive each statement; the page does not show values.
+            // Each statement goes to the trace and to the log of the page, which does not show values.
             statements = SQLTrace((statements?.events ?? []).union(.profile), showsValues: statements?.showsValues ?? false) {
                 [statements] event in
                 statements?.receive(event)

@@ -2,12 +2,12 @@ internal import Foundation
 internal import PeriluneLua
 internal import Synchronization
 
-/// A loader that finds out which scenarios files define.
+/// A loader that collects the scenarios that files define.
 struct ScenarioCollector {
     let chunks: ChunkCache
     let options: ScenarioOptions
 
-    /// A file with its definitions, or the reason why it does not load.
+    /// The definitions of a file, or the reason why the file does not load.
     struct Collected: Sendable {
         let place: ScenarioLocation
         /// The file; `nil` if it cannot be read.
@@ -17,7 +17,7 @@ struct ScenarioCollector {
         var failure: ScenarioFailure?
     }
 
-    /// Loads files, several at a time. Returns the results in the order of the files.
+    /// Loads files in parallel, and returns the results in the order of the files.
     func collect(_ files: [ScenarioLocation]) -> [Collected] {
         let next = Mutex(0)
         let collected = Mutex([Collected?](repeating: nil, count: files.count))
@@ -39,7 +39,7 @@ struct ScenarioCollector {
                 work()
                 finished.leave()
             }
-            // Lua's parser recurses: it needs a large stack.
+            // Lua's parser is recursive and needs a large stack.
             thread.stackSize = LuaThread.defaultStackSizeInBytes
             thread.start()
         }
@@ -48,7 +48,7 @@ struct ScenarioCollector {
         return collected.withLock { $0.compactMap { $0 } }
     }
 
-    /// Loads a file in its own state, within limits. Only the main chunk runs.
+    /// Loads a file in a separate Lua state, within limits. Only its main chunk runs.
     func collect(_ place: ScenarioLocation) -> Collected {
         var collected = Collected(place: place)
         do {
@@ -76,7 +76,7 @@ struct ScenarioCollector {
 extension ScenarioFailure {
     /// Creates a failure from an error.
     ///
-    /// - Parameter file: The file to blame if the error does not name one.
+    /// - Parameter file: The file of the failure if the error does not name one.
     init(_ error: any Error, file: String? = nil) {
         guard let error = error as? LuaError else {
             self.init("\(error)", kind: (error as? any LuaErrorDescribing)?.luaKind ?? "host", file: file)

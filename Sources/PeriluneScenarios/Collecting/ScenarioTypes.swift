@@ -4,14 +4,14 @@ package import PeriluneBindings
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The types for editors (LuaCATS): the scripts' API, the scenario language, and the tables of a project.
+/// Type definitions for editors (LuaCATS): the API of scripts, the scenario language, and the tables of a project.
 package struct ScenarioTypes: Sendable {
     /// The text of each file, by file name.
     package let files: [String: String]
-    /// Messages about the tables and views that are left out because they cannot be used.
+    /// Messages about tables and views that were left out because they cannot be used.
     package private(set) var flaws: [String] = []
 
-    /// Returns the types that are the same in all projects, made from the reference.
+    /// Returns the types that are the same in all projects, generated from the reference.
     package static func reference() throws -> ScenarioTypes {
         let state = try LibraryModules.referenceState()
         defer { state.close() }
@@ -40,13 +40,13 @@ package struct ScenarioTypes: Sendable {
         }
     }
 
-    /// Returns the paths of the files in a folder that are missing or outdated, with the text that each should have.
+    /// Returns the missing and outdated files in a folder: their paths, and the text that each should have.
     package func outdated(in folder: String) -> [(path: String, text: String)] {
         files.sorted { $0.key < $1.key }.map { ("\(folder)/\($0.key)", $0.value) }
             .filter { FileManager.default.contents(atPath: $0.path) != Data($0.text.utf8) }
     }
 
-    /// Returns the types, including the tables of a database. Only the database's schema is read.
+    /// Returns all types, including the tables of a database. Reads only the schema of the database.
     ///
     /// - Parameter extensions: The extensions that the database needs.
     /// - Throws: GRDB's error if the file cannot be read.
@@ -71,7 +71,7 @@ package struct ScenarioTypes: Sendable {
                 do {
                     try db.execute(sql: sql)
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-                    // The object is one of the flaws, or an index or a trigger that needs one of them.
+                    // The object is unusable, or is an index or a trigger that needs an unusable object.
                     continue
                 }
             }
@@ -82,7 +82,7 @@ package struct ScenarioTypes: Sendable {
         files = try Self.reference().files.merging(["schema.d.lua": try state.types()]) { $1 }
     }
 
-    /// Creates the types from the tables that the first scenario with a migrated database sees.
+    /// Creates the types for the tables that the first scenario on a migrated database sees.
     init(
         _ selected: SelectedScenarios, databases: ScenarioDatabases, chunks: ChunkCache, extensions: SQLiteExtensions
     ) throws {

@@ -9,7 +9,7 @@ package struct SelectedScenarios: Sendable {
     var entries: [Entry] = []
     /// Scenarios that cannot be run, reported as failed.
     var broken: [ScenarioResult] = []
-    /// The number of found scenarios, selected or not.
+    /// The number of scenarios found, selected or not.
     package private(set) var foundCount = 0
     /// The number of scenario files that were not loaded because the selection excludes them.
     private(set) var unreadCount = 0
@@ -17,9 +17,9 @@ package struct SelectedScenarios: Sendable {
     package private(set) var isFocused = false
     /// The scenarios that use `scenario.only`.
     package private(set) var focused: [Scenario] = []
-    /// The folders of projects, which contain scripts and modules, and their scenario folders.
+    /// The project folders, which contain scripts and modules, each with its scenario folder.
     private(set) var projects: Set<ProjectFolder> = []
-    /// The folders among the paths of the options.
+    /// The paths in the options that are folders.
     private(set) var folders: [String] = []
     /// The definitions of files that were loaded completely, selected or not.
     private var definitions: [(path: String, scenarios: [Scenario])] = []
@@ -37,7 +37,7 @@ package struct SelectedScenarios: Sendable {
 
     /// Loads the files and selects scenarios.
     ///
-    /// - Throws: ``ScenarioUsageError`` if a path does not exist, or no scenario is at its line.
+    /// - Throws: ``ScenarioUsageError`` if a path does not exist, or if its line belongs to no scenario.
     init(_ options: ScenarioOptions, collector: ScenarioCollector) throws {
         var seen: Set<String> = []
         var wanted: [(path: ScenarioPath, place: ScenarioLocation)] = []
@@ -81,7 +81,7 @@ package struct SelectedScenarios: Sendable {
         entries += chosen.map { Entry(scenario: $0, source: source) }
     }
 
-    /// Returns the files whose scenarios have all run and passed, so that the set of their snapshots is complete.
+    /// Returns the files whose scenarios have all run and passed. The snapshots used by these scenarios are all that the file needs.
     func passedFiles(by results: [ScenarioResult]) -> [String] {
         let results = Dictionary(grouping: results) { "\($0.scenario.file) \($0.scenario.localID)" }
         return definitions.filter { file in
@@ -93,7 +93,7 @@ package struct SelectedScenarios: Sendable {
         }.map(\.path)
     }
 
-    /// Numbers the scenarios that share a line: the cases of one definition, or definitions in a loop.
+    /// Numbers scenarios on the same line: the cases of one definition, or definitions in a loop.
     private static func numbered(_ scenarios: [Scenario]) -> [Scenario] {
         let counts = Dictionary(grouping: scenarios, by: \.line).mapValues(\.count)
         var positions: [Int: Int] = [:]
@@ -106,9 +106,9 @@ package struct SelectedScenarios: Sendable {
         }
     }
 
-    /// Fails scenarios whose name is already used in the same file: their results could not be distinguished, and they could not
-    /// be run alone. Equal names in different scenario folders are allowed: the identifier of the later scenario then begins with
-    /// its full path.
+    /// Fails scenarios whose name is already used in the same file, because their results could not be distinguished, and they could not be
+    /// run alone. Equal names in different scenario folders are allowed: the identifier of the later scenario then begins with its full
+    /// path.
     private mutating func removeRepeated(_ options: ScenarioOptions) {
         var files: [String: String] = [:]
         for index in entries.indices {
@@ -145,7 +145,7 @@ package struct SelectedScenarios: Sendable {
     }
 
     private mutating func arrange(_ options: ScenarioOptions) {
-        // The keys do not depend on how paths were typed, so a seed always gives the same order.
+        // The sort keys do not depend on how paths were typed, so a seed always produces the same order.
         entries.sort {
             ($0.source.file.place.identity, $0.scenario.line, $0.scenario.id)
                 < ($1.source.file.place.identity, $1.scenario.line, $1.scenario.id)

@@ -6,14 +6,14 @@ internal import PeriluneLua
 internal import PeriluneRecords
 internal import Synchronization
 
-/// The initial databases of scenarios, found in files or made from migrations and templates.
+/// The initial databases of scenarios, read from files or made from migrations and templates.
 final class ScenarioDatabases: Sendable {
     private let store: TemplateStore
     private let chunks: ChunkCache
     private let options: ScenarioOptions
-    /// The collector of the lines that migrations, and modules of templates, have run; `nil` if coverage is not measured.
+    /// The collector of the lines that run in migrations and in modules of templates; `nil` if coverage is not measured.
     private let coverage: CoverageCollector?
-    /// The names of images by request, each computed once in a run.
+    /// The names of database images by request. Each name is computed once per run.
     private let names = Mutex<[String: String]>([:])
     /// The limits for making a template.
     private static let limits = LuaLimits(time: .seconds(30))
@@ -22,13 +22,14 @@ final class ScenarioDatabases: Sendable {
         (self.store, self.chunks, self.options, self.coverage) = (store, chunks, options, coverage)
     }
 
-    /// A scenario file with the templates that its scenarios can name.
+    /// A scenario file with the templates that its scenarios can use.
     struct Source: Sendable {
         let file: ScenarioFile
         let templates: [ScenarioTemplate]
     }
 
-    /// Returns the initial database of a scenario and its location. An empty database has no image.
+    /// Returns the initial contents of a scenario's database, and whether the database is in memory or in a file. An empty database has no
+    /// image.
     func find(for scenario: Scenario, in source: Source) throws -> (place: ScenarioStage.Place, image: DatabaseImage?) {
         let template = { [self] in try layer(scenario.template ?? Self.base, in: source)?.image }
         switch scenario.database {
@@ -70,10 +71,10 @@ final class ScenarioDatabases: Sendable {
 
     // MARK: - Migrations
 
-    /// The name of the template that the migrations make.
+    /// The name of the template that results from the migrations.
     private static let base = "base"
 
-    /// Returns the folder of the migrations; `nil` if it does not exist.
+    /// Returns the folder of the migrations for a scenario file; `nil` if it does not exist.
     func migrations(of file: ScenarioFile) -> String? {
         if let folder = options.migrations { return folder }
         let folder = ScenarioLocation.path("migrations", in: file.place.project)
@@ -100,7 +101,7 @@ final class ScenarioDatabases: Sendable {
 
     // MARK: - Templates
 
-    /// A database with a name that identifies everything from which it was made.
+    /// A database image with a name that identifies everything from which it was made.
     private struct Layer {
         let name: String
         let image: DatabaseImage
@@ -127,7 +128,7 @@ final class ScenarioDatabases: Sendable {
         return try Layer(name: key, image: store.image(named: key) { try makeBase(folder) })
     }
 
-    /// Returns the names from a template down to its lowest parent.
+    /// Returns the names of a template and its ancestors, from the template to the lowest one.
     private func chain(from template: ScenarioTemplate, in source: Source) throws -> [String] {
         var path = [template.name]
         var next = template
@@ -184,7 +185,7 @@ final class ScenarioDatabases: Sendable {
     }
 
     private static func name(of template: ScenarioTemplate, on base: String, in source: Source) -> String {
-        // A template may use any code before it, so the texts of all files count.
+        // A template may use any code that is loaded before it, so its name depends on the texts of all files.
         let file = template.file == source.file.path ? [source.file.source] : []
         let texts = (source.file.supports + file).flatMap { [Array($0.path.utf8), $0.text] }
         return TemplateStore.name([Array(template.name.utf8), Array(base.utf8)] + texts)

@@ -6,11 +6,11 @@ internal import Synchronization
 /// The initial databases of scenarios. Each is made once, when it is first needed, and named by the hash of everything from which
 /// it is made.
 ///
-/// A request for an image that another thread is making waits for it. A failure is not retried.
+/// A thread that requests an image waits while another thread is making it. A failure is not retried.
 final class TemplateStore: Sendable {
     private final class Entry: @unchecked Sendable {
         let lock = NSLock()
-        /// Guarded by the lock.
+        /// Guarded by `lock`.
         var image: Result<DatabaseImage, any Error>?
     }
 
@@ -34,7 +34,7 @@ final class TemplateStore: Sendable {
         return try image.get()
     }
 
-    /// Returns the name for a template made from these parts.
+    /// Returns the name of an image that is made from the given parts.
     static func name(_ parts: [[UInt8]]) -> String {
         // The lengths are included, so that moving text from one part to the next changes the name.
         SHA256.hash(parts.flatMap { Array("\($0.count):".utf8) + $0 })

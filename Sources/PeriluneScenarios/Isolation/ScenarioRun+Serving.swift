@@ -2,10 +2,9 @@ internal import Foundation
 package import PeriluneIsolation
 internal import PeriluneRecords
 
-/// Running scenarios on behalf of another process, which reports the results.
+/// Running scenarios in a worker process, which reports the results to its parent process.
 extension ScenarioRun {
-    /// Runs the scenarios that another process requests, until that process ends. Both processes select scenarios by the same
-    /// options.
+    /// Runs the scenarios that another process requests, until that process ends. Both processes select scenarios with the same options.
     ///
     /// - Throws: ``ScenarioUsageError``.
     package func serve(on channel: FrameChannel, answers: FrameChannel) async throws {
@@ -48,7 +47,7 @@ extension ScenarioRun {
             try channel.send(.ended, (try? values(result)) ?? [])
         } catch {
             guard case .refused = error else { return }
-            // The result is too large for a frame, so its most extensive details are left out.
+            // The result is too large for a frame, so its longest details are left out.
             var short = result
             (short.statements, short.changes, short.attachments, short.output) = ([], [], [], "")
             short.earlierAttempts = []
@@ -58,13 +57,13 @@ extension ScenarioRun {
     }
 }
 
-/// A registry that asks the parent process, which knows the snapshots of all scenarios.
+/// The snapshot registry of a worker process, which asks the parent process, because scenarios in other processes use snapshots, too.
 private struct SnapshotQuestions: SnapshotRegistry {
     let channel: FrameChannel
     /// The connection for the answers.
     let answers: FrameChannel
 
-    /// Asks the parent process and blocks the thread until the answer arrives. Only one scenario runs at a time.
+    /// Asks the parent process and blocks the thread until the answer arrives. A worker process runs only one scenario at a time.
     func use(_ path: String, of scenario: String, as text: [UInt8]) -> String? {
         // The hash is sent, because a frame may be too small for the text.
         guard (try? channel.send(.compares, [.text(path), .text(SHA256.hash(text))])) != nil else { return nil }

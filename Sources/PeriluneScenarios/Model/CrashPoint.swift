@@ -11,7 +11,7 @@ public struct CrashPoint: Codable, Sendable {
     /// The time on the scenario's clock since the scenario began.
     public let time: Duration
 
-    /// The moment, the action and the place.
+    /// A description with the moment, the action and the place.
     public var text: String { "\(moment) \(action)\(place.map { " (\($0))" } ?? "")" }
 }
 
@@ -27,9 +27,9 @@ public struct CrashSummary: Codable, Sendable {
         public var hasPassed: Bool
     }
 
-    /// The points of the undisturbed run.
+    /// The crash points of the run without crashes.
     public var points: [CrashPoint] = []
-    /// The number of points; more than ``points`` if there are very many.
+    /// The number of points, which exceeds the length of ``points`` if there are very many.
     public var count = 0
     /// The runs with crashes, in order; empty if none was requested.
     public var trials: [Trial] = []
@@ -37,7 +37,7 @@ public struct CrashSummary: Codable, Sendable {
     /// The runs that failed.
     public var failed: [Trial] { trials.filter { !$0.hasPassed } }
 
-    /// The counts as text for people.
+    /// A readable summary of the counts.
     public var text: String {
         let points = "\(count) crash point\(count == 1 ? "" : "s")"
         guard !trials.isEmpty else { return "\(points); --crash tries each" }

@@ -1,8 +1,8 @@
-/// A readable description of a result: the failed check, its place, its data, and how to run the scenario again.
+/// A readable description of a result: the failed check with its place and data, and how to run the scenario again.
 struct FailureText {
     let style: ScenarioReportStyle
 
-    /// Returns the lines for a result other than success.
+    /// Returns the description of a result that is not a success.
     func lines(of result: ScenarioResult) -> [String] {
         let scenario = result.scenario
         let seeds = ["seed \(result.seed)"] + (scenario.seed.map { ["its own seed \(Self.line($0))"] } ?? [])
@@ -25,7 +25,7 @@ struct FailureText {
         return lines
     }
 
-    /// Returns lines about the failures of earlier attempts; none if there was only one attempt.
+    /// Returns the lines on the failures of earlier attempts; empty if there was only one attempt.
     func lines(ofAttemptsBefore result: ScenarioResult) -> [String] {
         result.earlierAttempts.enumerated().flatMap { index, attempt in
             [attemptHead(index + 1, of: result, attempt.outcome, attempt.duration, attempt.seed)]
@@ -78,7 +78,7 @@ struct FailureText {
 
     // MARK: - Failures
 
-    /// Returns the lines of a failure, without the lines of the result.
+    /// Returns the description of a failure, without the parts that concern the whole result.
     func lines(of failure: ScenarioFailure) -> [String] {
         var lines: [String] = []
         let end = failure.file.map { file in Self.line(file) + (failure.line.map { ":\($0)" } ?? "") }
@@ -135,7 +135,7 @@ struct FailureText {
         String(repeating: " ", count: Self.margin + 2) + text
     }
 
-    /// Returns a text of several lines with a label; no lines for an empty text.
+    /// Returns text of several lines with a label; an empty list for empty text.
     ///
     /// - Parameter head: The colored text before the first line.
     func block(_ label: String, _ text: String, head: String = "") -> [String] {
@@ -149,13 +149,13 @@ struct FailureText {
         return [labelled(label, head + lines[0])] + lines.dropFirst().map(indented)
     }
 
-    /// Returns a bound value, shortened if it is large.
+    /// Returns SQL text or bound values, shortened if they are long.
     private static func shortened(_ text: String) -> String {
         let text = plain(text)
         return text.count > 2000 ? text.prefix(2000) + "... (\(text.count) characters)" : text
     }
 
-    /// Returns text without characters that could harm a terminal. Line breaks and our own colors remain.
+    /// Escapes control characters that could harm a terminal, but keeps line breaks and tabs.
     static func plain(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
@@ -167,7 +167,7 @@ struct FailureText {
         }
     }
 
-    /// Returns text for one line: like `plain`, but with visible line breaks.
+    /// Returns text for one line: like `plain`, but with escaped line breaks and tabs.
     static func line(_ text: String) -> String {
         plain(text).replacing("\n", with: "\\n").replacing("\t", with: "\\t")
     }
@@ -180,7 +180,7 @@ struct FailureText {
         }
     }
 
-    /// Returns a path in the form that a shell reads.
+    /// Returns a path, quoted for a shell if necessary.
     private static func quoted(_ text: String) -> String {
         let plain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-:+@".contains($0)) }
         return plain ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
@@ -195,9 +195,9 @@ extension String {
     fileprivate func withPrefix(_ prefix: String) -> String { prefix + self }
 }
 
-/// Durations as text for people.
+/// Formatting of durations.
 enum TimeText {
-    /// Returns a duration as `0.4 ms`, `12 ms` or `1.5 s`.
+    /// Returns a duration such as `0.4 ms`, `12 ms` or `1.5 s`.
     static func text(_ duration: Duration) -> String {
         let milliseconds = duration / .milliseconds(1)
         if milliseconds >= 999.5 { return rounded(milliseconds / 1000, digits: milliseconds < 99_950 ? 1 : 0) + " s" }

@@ -8,12 +8,12 @@ public struct RunSeed: Codable, Sendable, Equatable, CustomStringConvertible {
         self.value = value
     }
 
-    /// Returns a random seed with a short text.
+    /// Returns a random seed of 16 bits, which has a short text.
     public static func random() -> RunSeed {
         RunSeed(.random(in: 0..<0x10000))
     }
 
-    /// Reads the text of ``description``: hexadecimal digits.
+    /// Parses the hexadecimal digits of ``description``.
     public init?(_ text: String) {
         guard let value = UInt64(text, radix: 16) else { return nil }
         self.init(value)
@@ -31,7 +31,7 @@ public struct RunSeed: Codable, Sendable, Equatable, CustomStringConvertible {
         Self.hash(name) ^ (value &* 0x9E37_79B9_7F4A_7C15)
     }
 
-    /// Returns the FNV-1a hash.
+    /// Returns the FNV-1a hash of a text.
     fileprivate static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }

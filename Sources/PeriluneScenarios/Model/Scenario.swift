@@ -1,11 +1,11 @@
 public import PeriluneLua
 
-/// A scenario as its file defines it. Each of several cases is a separate scenario.
+/// A scenario as defined in its file. Each case of a definition is a separate scenario.
 public struct Scenario: Codable, Sendable, Identifiable {
-    /// The unique identifier in a run: path, names of the groups, name and the case, if any. The path begins with the folder of
-    /// scenarios, regardless of how it was typed.
+    /// The unique identifier in a run: the path, the names of the groups, the name and the case, if any. The path begins with the folder of
+    /// scenarios, however the path was typed.
     public var id: String
-    /// The identifier without the distinction of scenario folders: two folders in one run may have the same file and scenario
+    /// The identifier without the part that distinguishes scenario folders. Two folders in one run may contain the same file and scenario
     /// names.
     let localID: String
     /// The name, including the case if there are several.
@@ -18,9 +18,9 @@ public struct Scenario: Codable, Sendable, Identifiable {
     public var file: String
     /// The line of the definition, from 1.
     public var line: Int
-    /// The tags, including the groups' tags.
+    /// The tags of the scenario and its groups.
     public var tags: [String] = []
-    /// The template with the initial seed data of the database; `nil` means only the migrations' data.
+    /// The template with the initial data of the database; `nil` means only the data from the migrations.
     public var template: String?
     /// The option `database`: `file`, `empty` or `fixture:NAME`; `nil` means in memory.
     public var database: String?
@@ -38,7 +38,7 @@ public struct Scenario: Codable, Sendable, Identifiable {
     public var noChecks: ScenarioOptions.NoChecks?
     /// The name of a lock: scenarios with the same lock never run at the same time.
     public var lock: String?
-    /// The scenario's own seed.
+    /// The seed that the scenario specifies.
     public var seed: String?
     /// The effects outside of the database that the scenario's scripts may have.
     public var grants: [String] = []
@@ -48,12 +48,12 @@ public struct Scenario: Codable, Sendable, Identifiable {
     public var skip: String?
     /// Whether the scenario is still to be written.
     public var isTodo = false
-    /// Whether the run contains only this scenario and others with the same mark.
+    /// Whether the scenario uses `scenario.only`, which limits the run to such scenarios.
     public var isOnly = false
     /// The position of the defining `scenario` call among all `scenario` calls of the file.
     var ordinal: Int?
-    /// Whether the file catches the error of a rejected definition: the scenario then exists only if all definitions of the file
-    /// are loaded.
+    /// Whether the file catches the error of a rejected definition. The scenario then exists only if all definitions of the file are
+    /// loaded.
     var isBesideRefused = false
     /// The position, from 1, among several scenarios on the same line; `nil` if the line has only one.
     public internal(set) var positionAtLine: Int?
@@ -122,7 +122,7 @@ extension Scenario: LuaConvertible {
     }
 }
 
-/// A table from the library's Lua part, read field by field.
+/// A Lua table from the scenario library, read field by field.
 struct LuaFields {
     let table: LuaTable
 
@@ -165,7 +165,7 @@ struct LuaFields {
         return fields
     }
 
-    /// Returns a text that may also be given as a number. `true`, which carries no text, counts as absent.
+    /// Returns a string or a number as text; an empty text for `true`, and `nil` for `false` or a missing field.
     func text(_ name: String) throws(LuaError) -> String? {
         switch try table.rawGet(.string(LuaString(name))) {
         case .nil, .boolean(false): nil

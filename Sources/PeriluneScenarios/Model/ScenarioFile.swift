@@ -14,7 +14,7 @@ struct ScenarioFile: Sendable {
     let supports: [Source]
     let place: ScenarioLocation
     var path: String { source.path }
-    /// The number of lines, including the empty line after a final line break, on which an editor's cursor may be.
+    /// The number of lines, including the empty line after a final line break, because an editor's cursor may be on it.
     var lineCount: Int { source.text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).count }
 
     /// Reads a scenario file and its support files.
@@ -55,7 +55,7 @@ package enum ScenarioFiles {
         return files.map { ScenarioLocation(path: ScenarioLocation.path($0, in: folder), under: folder) }
     }
 
-    /// Returns the Lua files under a folder that are not scenario files, in the same order as scenario files.
+    /// Returns the Lua files below a folder that are neither scenario files nor support files, sorted by path.
     package static func othersInFolder(_ path: String) -> [String] {
         let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
         return names.filter { $0.hasSuffix(".lua") && !$0.hasSuffix(suffix) && !$0.hasSuffix("support.lua") }.sorted()

@@ -5,10 +5,9 @@ internal import Foundation
 struct ScenarioLocation: Sendable, Equatable {
     /// The path as typed, relative to the current folder.
     let path: String
-    /// The path from the folder of scenarios, including that folder's name. It is part of scenario identifiers, from which seeds
-    /// are derived.
+    /// The path that begins with the name of the scenario folder. It is part of the identifiers of scenarios, from which seeds are derived.
     let identity: String
-    /// The folder that contains all scenarios, in the displayed form; empty for the current folder.
+    /// The folder that contains all scenarios, as displayed; empty for the current folder.
     let root: String
     /// The project folder, which contains the folder of scenarios, the migrations and the scripts.
     let project: String
@@ -44,12 +43,12 @@ struct ScenarioLocation: Sendable, Equatable {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Returns the path of an entry in a folder. An empty folder is the current one.
+    /// Returns the path of an entry in a folder. An empty folder means the current folder.
     static func path(_ name: String, in folder: String) -> String {
         folder.isEmpty ? name : folder == "/" ? "/" + name : folder + "/" + name
     }
 
-    /// Returns a path without `.` and `..`, relative to the current folder if it is inside of it.
+    /// Returns a path without `.` and `..`, relative to the current folder if the path is inside it.
     static func pathFromCurrentFolder(_ path: String) -> String {
         let components = components(of: path)
         let current = Self.components(of: "")
@@ -57,7 +56,7 @@ struct ScenarioLocation: Sendable, Equatable {
         return components.dropFirst(current.count).joined(separator: "/")
     }
 
-    /// Returns the names in an absolute path, without `.` and `..`.
+    /// Returns the components of the absolute path, without `.` and `..`.
     private static func components(of path: String) -> [String] {
         let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         return absolute.split(separator: "/").reduce(into: []) { names, name in
@@ -65,7 +64,7 @@ struct ScenarioLocation: Sendable, Equatable {
         }
     }
 
-    /// Returns the folder a number of levels above another one, in the form in which the latter was typed.
+    /// Returns the ancestor of a folder by a number of levels, in the form in which the folder was typed.
     private static func ancestor(of folder: String, by levels: Int) -> String {
         var names = folder.split(separator: "/").map(String.init)
         for _ in 0..<levels {

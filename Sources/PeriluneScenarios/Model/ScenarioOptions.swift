@@ -2,17 +2,17 @@ package import GRDB
 public import Perilune
 internal import PeriluneBindings
 
-/// The selection of scenarios, and the options of the run.
+/// The options of a run, including the selection of scenarios.
 public struct ScenarioOptions: Sendable {
     /// The order in which scenarios run.
     public enum Order: String, Sendable, CaseIterable {
-        /// Random by the seed of the run, or the order of files and lines.
+        /// The order given by the seed of the run, or the order of files and lines.
         case random, file
     }
 
-    /// The treatment of snapshots that are new or differ.
+    /// The treatment of new and changed snapshots.
     public enum Snapshots: String, Sendable {
-        /// Nothing is written.
+        /// No snapshots are written.
         case none = "no"
         /// New snapshots are written next to the existing ones, as `NAME.snap.new`.
         case beside = "new"
@@ -26,7 +26,7 @@ public struct ScenarioOptions: Sendable {
         case allow, warn, fail
     }
 
-    /// The files and folders, perhaps with the line of a scenario.
+    /// The files and folders, optionally with the line of a scenario.
     public var paths: [ScenarioPath] = [ScenarioPath("scenarios")]
     /// The selection of scenarios to run.
     public var selection = ScenarioSelection()
@@ -38,9 +38,9 @@ public struct ScenarioOptions: Sendable {
     public var seed = RunSeed.random()
     /// The number of times that all scenarios run.
     public var rounds = 1
-    /// Whether the rounds of a scenario are compared. With the same seed, they must execute the same lines.
+    /// Whether the rounds of a scenario are compared. Their seed is the same, so they must execute the same lines.
     var comparesRounds: Bool { rounds > 1 }
-    /// The number of times that each scenario runs, each time with another seed.
+    /// The number of times that each scenario runs, each time with a different seed.
     public var stress = 1
     /// The number of failures after which no more scenarios are started.
     public var bail: Int?
@@ -56,16 +56,16 @@ public struct ScenarioOptions: Sendable {
     var grace = Duration.seconds(5)
     /// The memory limit of each Lua state.
     public var memoryInBytes = 512 << 20
-    /// The treatment of snapshots that are new or differ.
+    /// The treatment of new and changed snapshots.
     public var snapshots = Snapshots.beside
     /// Whether obsolete snapshots, which no scenario uses, are removed.
     public var removesObsoleteSnapshots = false
-    /// The default for scenarios that do not specify this.
+    /// The treatment of scenarios that pass without a check and specify nothing for this case.
     public var noChecks = NoChecks.warn
     /// Whether the run is unattended: `scenario.only` is then an error, and snapshots are not written.
     public var isCI = false
 
-    /// The effective treatment of snapshots.
+    /// The treatment of snapshots in this run; an unattended run writes none.
     var writtenSnapshots: Snapshots { isCI ? .none : snapshots }
 
     /// The folder of migrations; `nil` means `migrations` next to the folder of scenarios.
@@ -78,14 +78,14 @@ public struct ScenarioOptions: Sendable {
     public var keepsFailedDatabases = false
     /// Whether results contain the statements and the changed rows of scenarios, for reports in the format `html`.
     public var keepsDetails = false
-    /// Whether the lines of Lua that run are counted.
+    /// Whether executed lines of Lua are counted.
     public var coversLines = false
     /// The Swift modules for scenarios and their scripts.
     public private(set) var modules: [RegisteredModule] = []
     /// The command that runs scenarios again, for reports. The place and the seed are appended to it.
     public var command = "perilune test"
 
-    /// The function that makes the database of each scenario from its initial contents, except for databases in memory or in a
+    /// The function that creates the database of each scenario from its initial contents. It is not used for databases in memory or in a
     /// file.
     package var databaseMaker: (@Sendable (_ contents: DatabaseQueue, Configuration) throws -> DatabaseQueue)?
 

@@ -23,9 +23,9 @@ public enum ScenarioOutcome: String, Sendable, Codable {
     /// Whether the run can succeed with this outcome.
     public var isSuccess: Bool { self == .passed || self == .skipped }
 
-    /// The outcome as text for people.
+    /// The outcome in words.
     var text: String { rawValue.replacing("_", with: " ") }
 
-    /// Whether the outcome is a verdict on the scenario: false if the scenario did not run to its end.
+    /// Whether the outcome is a verdict on the scenario; `false` if the run ended before the scenario did.
     var isVerdict: Bool { self != .interrupted && self != .notRun }
 }

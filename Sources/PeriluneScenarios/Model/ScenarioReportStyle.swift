@@ -1,10 +1,10 @@
-/// The appearance of reports for people.
+/// The appearance of readable reports.
 public struct ScenarioReportStyle: Sendable {
     /// Whether colors are used.
     public var isColored = false
-    /// Whether everything is shown, including passed scenarios.
+    /// Whether all scenarios are shown, including passed ones.
     public var isVerbose = false
-    /// The duration from which scenarios are reported as slow.
+    /// The duration from which a scenario is reported as slow.
     public var slow = Duration.seconds(1)
     /// The number of the slowest scenarios to list at the end.
     public var slowest = 0

@@ -22,21 +22,21 @@ public struct ScenarioResult: Codable, Sendable {
     public var failures: [ScenarioFailure] = []
     /// The steps that ran, in order.
     public var steps: [ScenarioStep] = []
-    /// The remarks of `t.note`.
+    /// The notes from `t.note`.
     public var notes: [String] = []
     /// Reasons to doubt the outcome, such as an assertion that checked no rows.
     public var warnings: [String] = []
-    /// The number of checks: each `check`, matcher and `expect_error`, and counts of stubs and queries.
+    /// The number of checks: calls of `check`, matchers and `expect_error`, and counts of stubs and queries.
     public internal(set) var checkCount = 0
     /// Whether the scenario failed in a way other than its option `fails` specifies.
     var failsOtherwise = false
-    /// The values of `t.attach`.
+    /// The values from `t.attach`.
     public var attachments: [ScenarioAttachment] = []
     /// The printed text, shortened if it is long.
     public var output = ""
     /// The number of executed statements.
     public var queryCount = 0
-    /// The first statements with their plans, if the options keep them.
+    /// The first statements with their query plans, if the options keep them.
     public internal(set) var statements: [StatementRecord] = []
     /// The rows that the scenario changed, if the options keep them.
     public internal(set) var changes: [TableChanges] = []
@@ -55,7 +55,7 @@ public struct ScenarioResult: Codable, Sendable {
         (self.scenario, self.outcome, self.seed) = (scenario, outcome, seed)
     }
 
-    /// The error that kept the scenario from running, such as an error in a migration, which other scenarios may share.
+    /// The error that kept the scenario from running, such as an error in a migration. Other scenarios may fail with the same error.
     var commonError: String? {
         guard outcome == .errored, failures.count == 1, output.isEmpty else { return nil }
         return (failures[0].place.map { $0 + ": " } ?? "") + failures[0].message
@@ -83,11 +83,11 @@ public struct ScenarioAttemptResult: Codable, Sendable {
     }
 }
 
-/// A check that failed, or an error.
+/// A failed check or an error.
 public struct ScenarioFailure: Codable, Sendable {
     /// The failure, on one line.
     public var message: String
-    /// Identifies the failure for programs: `check`, `expect`, `timeout`, `constraint_unique`.
+    /// The kind of the failure for programs, such as `check`, `expect`, `timeout` or `constraint_unique`.
     public var kind: String?
     /// The file to which the failure belongs.
     public var file: String?
@@ -103,7 +103,7 @@ public struct ScenarioFailure: Codable, Sendable {
     public var details: [String] = []
     /// Lua's traceback.
     public var traceback: String?
-    /// The stack frames in scripts, as `FILE:LINE`, starting with the scenario's; empty if there is only one.
+    /// The stack frames in scripts as `FILE:LINE`, beginning with the frame of the scenario; empty if there is only one.
     public var frames: [String] = []
     /// The last statement before the failure.
     public var statement: StatementRecord?
@@ -137,7 +137,7 @@ public struct ScenarioAttachment: Codable, Sendable {
     public var text: String
 }
 
-/// A statement that was executed.
+/// An executed SQL statement.
 public struct StatementRecord: Codable, Sendable {
     /// The SQL text, without the bound values.
     public var sql: String

@@ -2,12 +2,12 @@
 public struct ScenarioSelection: Sendable {
     /// A text, matched in any case of letters, or a regular expression.
     public enum Pattern: Sendable {
-        /// A part of the name.
+        /// Text that the identifier of the scenario contains.
         case text(String)
         /// A regular expression that matches a part of the name.
         case expression(String)
 
-        /// Reads `/expression/` or text.
+        /// Parses `/expression/` or plain text.
         ///
         /// - Throws: A description of the error if the expression is not valid.
         public init(_ text: String) throws {
@@ -27,19 +27,18 @@ public struct ScenarioSelection: Sendable {
             }
         }
 
-        /// Returns whether the expression matches one of the texts. The name is also passed as a text of its own, so that `^` and
-        /// `$` can match its ends.
+        /// Returns whether the expression matches one of the texts. The name is one of them, so that `^` and `$` can match its ends.
         private static func finds(_ expression: String, in texts: [String]) -> Bool {
             guard let regex = try? Regex(expression) else { return false }
             return texts.contains { (try? regex.firstMatch(in: $0)) ?? nil != nil }
         }
     }
 
-    /// Patterns of which at least one must match, if there are any.
+    /// Patterns, at least one of which must match if there are any.
     public var filters: [Pattern] = []
-    /// Patterns of which none may match.
+    /// Patterns that must not match.
     public var skips: [Pattern] = []
-    /// Tags of which the scenario must have at least one, if there are any.
+    /// Tags, of which the scenario must have at least one if there are any.
     public var tags: [String] = []
     /// The identifiers of the scenarios to run, such as the scenarios that failed last time; `nil` means all.
     public var identifiers: Set<String>?
@@ -62,12 +61,12 @@ public struct ScenarioSelection: Sendable {
 public struct ScenarioPath: Sendable, Equatable {
     /// The path of a file or a folder.
     public var path: String
-    /// The line of a scenario's definition, or a line inside of it.
+    /// The line of a scenario's definition, or a line inside the scenario.
     public var line: Int?
     /// The position, from 1, among several scenarios on the line, such as the cases of one definition.
     public var position: Int?
 
-    /// Reads `PATH`, `PATH:LINE` or `PATH:LINE:POSITION`.
+    /// Parses `PATH`, `PATH:LINE` or `PATH:LINE:POSITION`.
     public init(_ text: String) {
         var parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         var numbers: [Int] = []
@@ -95,7 +94,7 @@ public struct ScenarioPath: Sendable, Equatable {
                 : "no scenario is at \(path):\(line), behind the end of the file; its last scenario is at line \(last)")
     }
 
-    /// Returns the scenarios on the line, or else the nearest ones before it.
+    /// Returns the scenarios on the line, or the nearest ones before it if the line has none.
     func select(_ scenarios: [Scenario]) -> [Scenario] {
         guard let line, let nearest = scenarios.map(\.line).filter({ $0 <= line }).max() else {
             return line == nil ? scenarios : []

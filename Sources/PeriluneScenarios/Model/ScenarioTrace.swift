@@ -1,8 +1,8 @@
 internal import PeriluneLua
 
-/// A record of the course of a scenario, for comparing rounds. With one seed it is the same each time.
+/// A record of a scenario's execution for comparing rounds. It must be the same in each round with the same seed.
 struct ScenarioTrace: Codable, Sendable {
-    /// The lines that ran in each Lua state: the scripts' states first, the scenario's state last.
+    /// The lines that ran in each Lua state: the states of scripts first, the state of the scenario last.
     var lines: [LuaLineTrace] = []
     /// The statements with their places and values.
     var statements: [String] = []
@@ -22,7 +22,7 @@ struct ScenarioTrace: Codable, Sendable {
         }
     }
 
-    /// Returns the first difference between this trace and another round's, as lines for people; `nil` if they are the same.
+    /// Returns the first difference from the trace of another round, as readable lines; `nil` if the traces are equal.
     ///
     /// - Parameter rounds: The numbers of the other round and of this one.
     func parting(from other: ScenarioTrace, rounds: (other: Int, own: Int)) -> [String]? {

@@ -12,7 +12,7 @@ final class HTMLReport: ScenarioReport {
 
     func receive(_ event: ScenarioEvent) {
         guard case .ended(let summary) = event else { return }
-        // The order is for readers and does not depend on when scenarios ended.
+        // Sort for readers, independently of the order in which scenarios ended.
         let results = summary.results.enumerated().sorted { first, second in
             let (a, b) = (first.element.scenario, second.element.scenario)
             return (a.file, a.line, first.offset) < (b.file, b.line, second.offset)
@@ -119,7 +119,7 @@ final class HTMLReport: ScenarioReport {
             + pairs.joined()
     }
 
-    /// Returns a time on the scenario's clock: `0 s`, `1.5 s`, `3 d 02:00:00`.
+    /// Returns a time on the scenario's clock, such as `0 s`, `1.5 s` or `3 d 02:00:00`.
     private static func clockTime(_ duration: Duration) -> String {
         let seconds = Int(duration / .seconds(1))
         guard seconds >= 60 else { return TimeText.text(duration) }

@@ -5,7 +5,7 @@ final class JSONLinesReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let write: (String) -> Void
 
-    /// The version of the format, which is increased when something is changed or removed, not when something is added.
+    /// The version of the format. It increases when fields change or disappear, not when fields are added.
     static let version = 1
 
     init(_ style: ScenarioReportStyle, _ write: @escaping (String) -> Void) {
@@ -130,7 +130,7 @@ final class JSONLinesReport: ScenarioReport {
 }
 
 extension Scenario {
-    /// The fields of a scenario in lists and events.
+    /// The JSON fields of a scenario in lists and events.
     var jsonFields: [(String, JSONText?)] {
         [
             ("id", .string(id)), ("name", .string(name)), ("groups", groups.isEmpty ? nil : .strings(groups)),

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A report in JUnit's XML format, written at the end of the run: a file is a suite, a scenario a test case.
+/// A report in JUnit's XML format, written at the end of the run: each file is a suite, each scenario a test case.
 ///
-/// The output is valid by the common schemas, which allow little: Ant's (github.com/windyroad/JUnit-Schema) and Jenkins's
-/// (`junit-10.xsd` of its xUnit plugin). An extended report adds details to each case, in attributes and elements that servers
-/// read beyond these: `file`, `line` and `system-out`, and attempts in the form of Maven Surefire.
+/// The output conforms to the common schemas, which are strict: Ant's (github.com/windyroad/JUnit-Schema) and Jenkins's (`junit-10.xsd` of
+/// its xUnit plugin). An extended report adds details that servers read although the schemas do not allow them: `file`, `line` and
+/// `system-out`, and attempts in the format of Maven Surefire.
 final class JUnitReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let isExtended: Bool
@@ -93,7 +93,7 @@ final class JUnitReport: ScenarioReport {
         return lines.isEmpty ? [head + "/>"] : [head + ">"] + lines + ["    </testcase>"]
     }
 
-    /// Returns the elements for the outcome; none if the scenario has passed.
+    /// Returns the XML elements for the outcome; an empty list if the scenario passed.
     private func elements(of result: ScenarioResult) -> [String] {
         switch result.outcome {
         case .passed: return []

@@ -2,7 +2,7 @@ internal import Perilune
 
 /// Conversion of text to HTML and XML.
 package enum MarkupText {
-    /// Returns the text with entities for the characters of markup. Control characters appear as in the terminal.
+    /// Replaces markup characters with entities. Control characters are escaped like in the terminal.
     package static func escaped(_ text: String) -> String {
         var result = ""
         result.reserveCapacity(text.utf8.count)

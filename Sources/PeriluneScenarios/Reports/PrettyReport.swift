@@ -1,4 +1,4 @@
-/// A report for people: failures as they happen, with all known details, and the counts at the end.
+/// A readable report: failures with all details as they happen, and the counts at the end.
 final class PrettyReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let write: (String) -> Void
@@ -47,7 +47,7 @@ final class PrettyReport: ScenarioReport {
         }
     }
 
-    /// Returns whether an earlier scenario could not be run for the same reason.
+    /// Returns whether the same error kept an earlier scenario from running, and counts the repetition.
     private func isRepeated(_ result: ScenarioResult) -> Bool {
         guard !style.isVerbose, let error = result.commonError else { return false }
         let former = errors[error]

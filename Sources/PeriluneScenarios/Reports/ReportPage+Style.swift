@@ -1,4 +1,4 @@
-/// The style and the scripts of a report's page, for light and dark mode.
+/// The CSS and the JavaScript of a report page, for light and dark mode.
 extension ReportPage {
     static let style = """
         :root { --page: #fff; --ink: #1f2328; --dim: #59636e; --line: #d1d9e0; --panel: #f6f8fa; --good: #1a7f37; --bad: #cf222e; --warn: #9a6700;

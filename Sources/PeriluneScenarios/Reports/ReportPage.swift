@@ -4,7 +4,7 @@ package import Perilune
 /// An HTML page with entries that can be opened, searched, and filtered by kind. The page needs no other files, and everything
 /// can be read without scripts.
 package struct ReportPage {
-    /// A kind of entries that a button shows or hides.
+    /// A kind of entry that a button shows or hides.
     package struct Kind {
         package let name: String
         package let title: String
@@ -99,13 +99,13 @@ package struct ReportPage {
 
     // MARK: - Contents of entries
 
-    /// Returns a section with a heading; nothing if the section is empty.
+    /// Returns a section with a heading; an empty string if the section is empty.
     package static func section(_ title: String, _ body: String) -> String {
         body.isEmpty ? "" : "<section><h2>\(MarkupText.escaped(title))</h2>\n\(body)</section>\n"
     }
 
-    /// Returns preformatted text with marked lines. The prefix selects the mark: `+ ` for missing, `- ` for unexpected, and `! `
-    /// for rows with different values.
+    /// Returns preformatted text in which the prefix of a line determines its mark: `+ ` for missing lines, `- ` for unexpected ones, and
+    /// `! ` for rows with different values.
     package static func lines(_ lines: [String]) -> String {
         guard !lines.isEmpty else { return "" }
         let marked = lines.map { line in
@@ -121,7 +121,7 @@ package struct ReportPage {
         text.isEmpty ? "" : "<pre>\(MarkupText.escaped(text))</pre>\n"
     }
 
-    /// Returns a table whose cells are HTML.
+    /// Returns an HTML table of rows that are already HTML.
     package static func table(_ columns: [String], _ rows: [String]) -> String {
         let names = columns.map { "<th scope=\"col\">\(MarkupText.escaped($0))</th>" }.joined()
         return

@@ -9,12 +9,12 @@ package final class ReportSet: @unchecked Sendable {
         /// The path of the file; `nil` for standard output.
         package var path: String?
 
-        /// Requests a report in a file, or without a path on standard output.
+        /// Creates a request for a report in a file or, without a path, on standard output.
         package init(_ format: ScenarioReportFormat, path: String? = nil) {
             (self.format, self.path) = (format, path)
         }
 
-        /// Reads `FORMAT`, `FORMAT:FILE` or `FILE.html`. Returns `nil` for an unknown format.
+        /// Parses `FORMAT`, `FORMAT:FILE` or `FILE.html`. Returns `nil` for an unknown format.
         package init?(_ text: String) {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let format = ScenarioReportFormat(rawValue: parts[0]) else {
@@ -28,7 +28,7 @@ package final class ReportSet: @unchecked Sendable {
     }
 
     private let lock = NSLock()
-    // Guarded by the lock.
+    // Guarded by `lock`.
     private let reports: [any ScenarioReport]
     private let sinks: [ReportSink]
 
@@ -66,7 +66,7 @@ private final class ReportSink {
     private let path: String?
     private let output: (String) throws -> Void
     private var file: FileHandle?
-    /// The first failure, after which nothing is written.
+    /// The first failure, after which nothing more is written.
     private(set) var failure: String?
 
     init(path: String?, _ output: @escaping (String) throws -> Void) {

@@ -1,4 +1,4 @@
-/// A receiver that writes the events of a run in one of the formats.
+/// A report that writes the events of a run in one of the formats.
 public protocol ScenarioReport: AnyObject {
     /// Receives the next event.
     func receive(_ event: ScenarioEvent)

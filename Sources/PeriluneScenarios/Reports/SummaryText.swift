@@ -37,8 +37,8 @@ struct SummaryText {
         return lines
     }
 
-    /// The failures, each on a line, if there are several: the full descriptions may have scrolled away. Scenarios that could not be
-    /// run for the same reason share a line.
+    /// The failures, one per line, if there are several, because their full descriptions may have scrolled away. Scenarios that the same
+    /// error kept from running share a line.
     var failures: [String] {
         let failures = summary.failures
         guard failures.count > 1 else { return [] }
@@ -71,13 +71,13 @@ struct SummaryText {
         return ["\(paths.count) \(what)"] + paths.prefix(10).map { "  " + FailureText.line($0) } + more
     }
 
-    /// The reason why no scenario was run.
+    /// An explanation for a run without scenarios.
     private var nothing: String {
         if summary.foundCount > 0 { return "none of the \(summary.foundCount) scenarios matched" }
         return summary.unreadCount == 0 ? "no scenarios found" : "no scenario files have changed"
     }
 
-    /// The counts as text: `41 passed, 1 failed, 2 skipped`, and further counts.
+    /// The counts as text, such as `41 passed, 1 failed, 2 skipped`.
     private var counts: String {
         guard !summary.results.isEmpty || summary.wasInterrupted else {
             return style.red(nothing)
