@@ -65,7 +65,7 @@ private struct SnapshotQuestions: SnapshotRegistry {
 
     /// Asks the parent process and blocks the thread until the answer arrives. A worker process runs only one scenario at a time.
     func use(_ path: String, of scenario: String, as text: [UInt8]) -> String? {
-        // The hash is sent, because a frame may be too small for the text.
+        // Sends a hash, because the text may be too large for a frame.
         guard (try? channel.send(.compares, [.text(path), .text(SHA256.hash(text))])) != nil else { return nil }
         return (try? answers.receive())?.values.first?.text
     }

@@ -34,7 +34,7 @@ public struct Scenario: Codable, Sendable, Identifiable {
     var failingKind: String?
     /// Whether the scenario specifies the error by which it must fail.
     var failsInOneWay = false
-    /// The consequence if the scenario passes without any check.
+    /// The treatment of the scenario if it passes without any check.
     public var noChecks: ScenarioOptions.NoChecks?
     /// The name of a lock: scenarios with the same lock never run at the same time.
     public var lock: String?

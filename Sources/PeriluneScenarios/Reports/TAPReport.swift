@@ -2,8 +2,8 @@ internal import PeriluneRecords
 
 /// A report in the Test Anything Protocol. Steps are subtests, which version 14 defines and readers of version 13 may ignore.
 ///
-/// Programs that know only version 13, such as `prove` in Perl before 5.40, refuse output that announces a later version, but
-/// otherwise read the same lines. So the output announces version 13 unless 14 is requested.
+/// Programs that support only version 13, such as `prove` in Perl before 5.40, reject output that announces a later version, although they
+/// could read the same lines. The output therefore announces version 13 unless 14 is requested.
 ///
 /// - SeeAlso: testanything.org/tap-version-13-specification.html and testanything.org/tap-version-14-specification.html
 final class TAPReport: ScenarioReport {
@@ -75,8 +75,7 @@ final class TAPReport: ScenarioReport {
         return lines + failures.flatMap(Self.blockLines) + ["  ..."]
     }
 
-    /// Returns the lines of a text for a YAML block. The first line has a margin, because no line may have a smaller indentation
-    /// than the first.
+    /// Indents a text for a YAML block. The first line has the smallest indentation, because no line may have a smaller one.
     private static func blockLines(_ text: String) -> [String] {
         text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().map { index, line in
             (index == 0 ? "    " : "      ") + line

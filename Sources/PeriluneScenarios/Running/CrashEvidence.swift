@@ -20,10 +20,10 @@ struct CrashEvidence {
 
     private let tables: [String: TableRows]
     private let calls: [Call]
-    /// The number of runs and jobs in each state, such as "run of `close order` failed".
+    /// The number of runs and jobs in each unfinished or failed state, by descriptions such as "run of `close order` failed".
     private let states: [String: Int]
 
-    /// The rows of a table in order, with their values as SQL literals.
+    /// The sorted rows of a table, with their values as SQL literals.
     private struct TableRows: Equatable {
         var columns: [String] = []
         var rows: [[String]] = []
@@ -96,7 +96,7 @@ struct CrashEvidence {
         return states
     }
 
-    /// Returns an argument as text, with the fields of tables in order.
+    /// Returns an argument as text, with the fields of tables sorted.
     private static func text(of value: LuaValue, _ path: [String], _ exclusions: Exclusions) -> String {
         switch value {
         case .string(let string): return "\"\(string)\""
@@ -171,7 +171,7 @@ struct CrashEvidence {
         }.map { found.columns[$0] }
     }
 
-    /// Returns the elements of a sorted list that another list does not have, with repetitions.
+    /// Returns the elements of a list that another list lacks, counting repetitions.
     private static func difference(_ list: [String], _ other: [String]) -> [String] {
         var counts = other.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
         return list.filter { text in
@@ -181,10 +181,10 @@ struct CrashEvidence {
         }
     }
 
-    /// Returns a failure if the run made as many calls as the undisturbed run, but one of them with different arguments.
+    /// Returns a failure if the run made as many calls as the undisturbed run, but one call had different arguments.
     private func otherArgumentsFailure(_ undisturbed: CrashEvidence) -> ScenarioFailure? {
         guard calls.count == undisturbed.calls.count else { return nil }
-        // Runs that do not wait for each other may take turns in a different order.
+        // Runs that do not wait for each other may make their calls in a different order.
         let lost = Self.difference(undisturbed.calls.map(\.text), calls.map(\.text)).first
         let new = Self.difference(calls.map(\.text), undisturbed.calls.map(\.text)).first
         guard let expected = undisturbed.calls.first(where: { $0.text == lost }),

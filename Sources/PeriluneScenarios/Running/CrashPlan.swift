@@ -3,7 +3,7 @@ internal import Foundation
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// A counter of the crash points in one run of a scenario. It determines the points at which a process ends.
+/// A counter of the crash points in one run of a scenario, which decides at which points a process ends.
 final class CrashPlan {
     /// The numbers of the points at which a process ends.
     let chosen: [Int]
@@ -11,7 +11,7 @@ final class CrashPlan {
     /// The points at which a process has ended.
     private(set) var crashes: [CrashPoint] = []
     private(set) var count = 0
-    /// The results at the end of the run.
+    /// The results at the end of the run, which are compared with another run.
     var evidence: CrashEvidence?
     private var start: Date?
     private static let mostPoints = 20_000
@@ -20,7 +20,7 @@ final class CrashPlan {
         self.chosen = chosen
     }
 
-    /// Counts a point. Returns whether the process ends there.
+    /// Counts a point, and returns whether the process ends there.
     func reach(_ moment: String, _ action: String, at place: String?, _ now: Date) -> Bool {
         count += 1
         let begin = start ?? now
@@ -34,8 +34,8 @@ final class CrashPlan {
     }
 }
 
-/// A watch that ends a Lua state at a crash point, as if its process were killed: an open transaction is rolled back, and the
-/// state executes no further instructions.
+/// A watch that ends a Lua state at a crash point like a killed process: an open transaction is rolled back, and the state executes no
+/// further instructions.
 final class CrashWatch {
     private let plan: CrashPlan
     private let clock: ScenarioClock
@@ -48,7 +48,7 @@ final class CrashWatch {
     init(_ plan: CrashPlan, clock: ScenarioClock, state: LuaState, loop: ScriptLoop, onEnd: @escaping () -> Void) throws {
         (self.plan, self.clock, self.state, self.loop, self.onEnd) = (plan, clock, state, loop, onEnd)
         let context = Unmanaged.passUnretained(self).toOpaque()
-        // The owner keeps this object alive while the state is open.
+        // The owner of this object keeps it alive while the state is open.
         try state.withUnsafeStack { L, _ in
             pdb_set_crash_handler(
                 L,
@@ -66,7 +66,7 @@ final class CrashWatch {
         return reach(moment, action, at: place)
     }
 
-    /// Counts a point. Returns whether the state has ended, at this point or an earlier one.
+    /// Counts a point, and returns whether the state has ended at this point or at an earlier one.
     func reach(_ moment: String, _ action: String, at place: String?) -> Bool {
         guard !hasEnded else { return true }
         guard plan.reach(moment, action, at: place, clock.now) else { return false }

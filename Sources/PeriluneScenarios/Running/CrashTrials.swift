@@ -17,7 +17,7 @@ struct CrashTrials {
     /// The maximum number of failed runs that are reported in full.
     private static let mostReported = 3
 
-    /// - Parameter number: The number of the attempt, if the scenario is tried again after failures.
+    /// - Parameter number: The number of the attempt, from 1; retries after failures have higher numbers.
     init(_ performance: ScenarioPerformance, number: Int, seed: RunSeed) {
         (self.performance, self.number, self.seed) = (performance, number, seed)
     }
@@ -45,7 +45,7 @@ struct CrashTrials {
         return result
     }
 
-    /// Performs the runs. Returns the result of a run that was interrupted.
+    /// Performs the runs with crashes. Returns the result of a run that was interrupted, if any.
     nonisolated(nonsending) private mutating func perform(comparingWith evidence: CrashEvidence) async -> ScenarioResult? {
         var random = SeededNumbers(state: seed.seed(of: scenario.id))
         switch options.crashes {
@@ -65,7 +65,8 @@ struct CrashTrials {
         return nil
     }
 
-    /// Performs a run that ends processes at points. Returns the number of points that it reached.
+    /// Performs a run that ends processes at the given points. Returns the number of points that the run reached, and its result if it was
+    /// interrupted.
     nonisolated(nonsending) private mutating func perform(
         _ numbers: [Int], comparingWith evidence: CrashEvidence
     ) async -> (count: Int, interrupted: ScenarioResult?) {
@@ -122,7 +123,7 @@ private struct SeededNumbers: RandomNumberGenerator {
         return z ^ (z >> 31)
     }
 
-    /// Returns at most `size` numbers below `count`, in order.
+    /// Returns at most `size` different numbers below `count`, sorted.
     mutating func sample(_ size: Int, of count: Int) -> [Int] {
         guard count > size else { return Array(0..<count) }
         var chosen: Set<Int> = []

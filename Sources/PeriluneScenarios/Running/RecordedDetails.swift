@@ -2,7 +2,7 @@ internal import GRDB
 internal import Perilune
 internal import PeriluneRecords
 
-/// A recording of the statements and the changed rows in an attempt, for reports that show them.
+/// A recording of the statements and changed rows of an attempt, for reports that show them.
 struct RecordedDetails {
     private let stage: ScenarioStage
     private let statements: StatementTrace.Collection
@@ -18,8 +18,7 @@ struct RecordedDetails {
         statements = stage.trace.collect()
     }
 
-    /// Ends the recording. Changes that could not be recorded are left out, because a scenario may change its database in any
-    /// way.
+    /// Ends the recording. Omits changes that could not be recorded, because a scenario may change its database in any way.
     func finish(_ result: inout ScenarioResult) {
         stage.trace.end(statements)
         result.statements = Array(statements.statements.prefix(Self.mostStatements))

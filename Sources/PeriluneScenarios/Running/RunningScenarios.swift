@@ -23,7 +23,7 @@ final class RunningScenarios: Sendable {
 
         /// Records that an attempt has begun.
         ///
-        /// - Parameter cancel: Ends the attempt. Callable from any thread.
+        /// - Parameter cancel: Ends the attempt. Can be called from any thread.
         func didStart(timeout: Duration, cancel: @escaping @Sendable () -> Void) {
             willStart(timeout)
             let isCancelled = attempt.withLock { attempt in
@@ -66,7 +66,7 @@ final class RunningScenarios: Sendable {
     /// - Parameters:
     ///   - willBegin: Called with each job, on the thread of a worker.
     ///   - didEnd: Called with each result, on the thread of a worker.
-    ///   - didFinish: Called once, when the last worker has left.
+    ///   - didFinish: Called once, when the last worker has ended.
     init(
         _ queue: ScenarioQueue, seed: RunSeed, workers: Int, willBegin: @escaping @Sendable (ScenarioQueue.Job) -> Void,
         didEnd: @escaping @Sendable (ScenarioResult, ScenarioQueue.Job) -> Void, didFinish: @escaping @Sendable () -> Void
@@ -79,7 +79,7 @@ final class RunningScenarios: Sendable {
     /// The tokens of the running scenarios, the oldest first.
     var tokens: [Token] { state.withLock { $0.running.values.sorted { $0.start < $1.start } } }
 
-    /// Whether all workers have left.
+    /// Whether all workers have ended.
     var isFinished: Bool { state.withLock { $0.workers == 0 } }
 
     func begin(_ job: ScenarioQueue.Job) -> Token {
@@ -88,13 +88,13 @@ final class RunningScenarios: Sendable {
             state.running[job.number] = token
             return state.isInterrupted
         }
-        // The worker took the job before the queue was closed.
+        // The worker may have taken the job before the queue was closed.
         if isInterrupted { token.cancel() }
         willBegin(job)
         return token
     }
 
-    /// Records a result. Returns false if the job is no longer running: its worker was abandoned and must end.
+    /// Records a result. Returns `false` if the job is no longer running; its worker was abandoned and must end.
     func end(_ token: Token, _ result: ScenarioResult) -> Bool {
         let isCurrent = state.withLock { $0.running.removeValue(forKey: token.job.number) != nil }
         guard isCurrent else { return false }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneLua
 
-/// One run of a scenario, in its own state and on its own database. Used on the thread of a worker.
+/// One run of a scenario, with a separate Lua state and a separate database. Used on the thread of a worker.
 struct ScenarioAttempt {
     let scenario: Scenario
     let source: ScenarioDatabases.Source
@@ -72,7 +72,7 @@ struct ScenarioAttempt {
         result.trace = trace
     }
 
-    /// Warns about or fails a scenario without checks, because it would pass in any case.
+    /// Warns about or fails a scenario without checks, because such a scenario always passes.
     private func checkCount(_ result: inout ScenarioResult) {
         guard result.outcome == .passed, result.checkCount == 0 else { return }
         let message = "the scenario checks nothing: it reached no check, expect or expect_error"
@@ -130,8 +130,7 @@ struct ScenarioAttempt {
         result.add(failure)
     }
 
-    /// Fails a scenario that leaves a cursor open. Unreachable cursors are closed by garbage collection; referenced ones keep the
-    /// database busy.
+    /// Fails a scenario that leaves a cursor open. Garbage collection closes unreachable cursors; referenced ones keep the database busy.
     private func checkCursors(of host: ScenarioHost, _ result: inout ScenarioResult) {
         guard !host.stage.unfinishedStatements.isEmpty else { return }
         host.collectGarbage()
@@ -160,7 +159,7 @@ struct ScenarioAttempt {
 }
 
 extension ScenarioResult {
-    /// Reads the library's report on a scenario that has ended.
+    /// Adds the report of the scenario library on a scenario that has ended.
     mutating func take(_ report: LuaFields, limit: Duration) throws {
         outcome = ScenarioOutcome(rawValue: try report.required("outcome")) ?? .failed
         reason = try report.text("reason")
@@ -217,7 +216,7 @@ extension ScenarioResult {
         failures[last].frames = frames + lines.reversed()
     }
 
-    /// Adds a failure, and changes the outcome of a scenario that has passed.
+    /// Adds a failure, which turns a successful outcome into a failed one.
     mutating func add(_ failure: ScenarioFailure) {
         failures.append(failure)
         if outcome.isSuccess { outcome = .failed }

@@ -33,7 +33,7 @@ struct ScenarioPerformance {
     nonisolated(nonsending) private func performed(seed: RunSeed) async -> ScenarioResult {
         var earlier: [ScenarioAttemptResult] = []
         while true {
-            // With the same seed, random failures would repeat.
+            // Each attempt has a different seed, because random failures would repeat with the same one.
             var result = judged(await tried(earlier.count + 1, RunSeed(seed.value &+ UInt64(earlier.count))))
             let mayRetry = !result.outcome.isSuccess && result.outcome != .interrupted && earlier.count < scenario.retry
             guard mayRetry else {

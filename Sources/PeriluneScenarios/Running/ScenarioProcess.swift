@@ -12,7 +12,7 @@ enum ScenarioMessage: UInt8 {
     /// To the process, in reply to `compares`, on the connection for answers: the scenario that compares another value with the
     /// snapshot, if any.
     case compared
-    /// From the process: for each file a list with its name, followed by pairs of a line and the number of times that it has run.
+    /// From the process: for each file, a list of its name and of pairs of a line and the number of its executions.
     case covered
     /// From the process: a ``ScenarioResult`` as JSON.
     case ended
@@ -71,7 +71,7 @@ final class ScenarioProcess: Sendable {
         return files
     }
 
-    /// Returns the result of a scenario during which the process has ended.
+    /// Returns the result of a scenario whose process has ended.
     func resultOfEnd(_ job: ScenarioQueue.Job, _ token: RunningScenarios.Token) -> ScenarioResult {
         process.kill(patience: .zero)
         let ending = process.waitForEnd()
@@ -86,7 +86,7 @@ final class ScenarioProcess: Sendable {
         return result
     }
 
-    /// Waits until the process ends by itself.
+    /// Ends the process by closing its connection, and kills it if it does not exit within ten seconds.
     func end() {
         process.end(within: .seconds(10))
     }

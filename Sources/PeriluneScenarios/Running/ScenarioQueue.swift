@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The scenarios that workers have not taken yet. Of the scenarios with the same lock, only one is running at a time.
+/// A queue of scenarios for workers. Scenarios with the same lock never run at the same time.
 final class ScenarioQueue: @unchecked Sendable {
     /// One run of a scenario.
     struct Job: Sendable {
@@ -11,7 +11,7 @@ final class ScenarioQueue: @unchecked Sendable {
     }
 
     private let condition = NSCondition()
-    // Guarded by the condition.
+    // Guarded by `condition`.
     private var waiting: ArraySlice<Job>
     private var locks: Set<String> = []
     private var isClosed = false
@@ -20,7 +20,7 @@ final class ScenarioQueue: @unchecked Sendable {
         waiting = jobs[...]
     }
 
-    /// Takes the next job. Waits while the locks of all remaining jobs are in use. Returns `nil` if no job is left.
+    /// Takes the next job, and waits while the locks of all remaining jobs are in use. Returns `nil` if no job is left.
     func take() -> Job? {
         condition.lock()
         defer { condition.unlock() }

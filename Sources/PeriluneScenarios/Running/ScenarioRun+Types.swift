@@ -1,8 +1,8 @@
-/// The types of the tables that scenarios use, for editors.
+/// Type definitions for editors that describe the tables of scenarios.
 extension ScenarioRun {
-    /// Finds the scenarios and returns their types for editors.
+    /// Finds the scenarios, and returns types for editors.
     ///
-    /// - Throws: ``ScenarioUsageError`` if nothing is a scenario.
+    /// - Throws: ``ScenarioUsageError`` if no scenarios are found.
     package func types() async throws -> ScenarioTypes {
         let selected = try await selectScenarios()
         let (options, chunks, store) = (options, chunks, store)

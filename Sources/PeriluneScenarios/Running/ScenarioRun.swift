@@ -34,13 +34,12 @@ public final class ScenarioRun: Sendable {
         var failureCount = 0
         /// The trace of the first round, by scenario.
         var traces: [String: (round: Int, trace: ScenarioTrace)] = [:]
-        /// Results that wait for the results of earlier jobs, by the number of the job. Used when reports follow the order of
-        /// files.
+        /// Results that wait until the results of earlier jobs are reported, by job number. Used when reports follow the order of files.
         var early: [Int: ScenarioResult] = [:]
         var nextJob = 0
     }
 
-    /// Objects shared by several runs in one process: templates and compiled files.
+    /// A cache that several runs in one process share, with templates and compiled files.
     package final class Cache: Sendable {
         let chunks = ChunkCache()
         let store = TemplateStore()
@@ -63,7 +62,7 @@ public final class ScenarioRun: Sendable {
     ) {
         self.options = options
         coverage = options.coversLines ? CoverageCollector() : nil
-        // With coverage, templates are not shared, because their lines would count in the first run only.
+        // With coverage, templates are not shared, because their lines would be counted only in the first run.
         (chunks, store) = (cache.chunks, options.coversLines ? TemplateStore() : cache.store)
         self.receive = receive
         progress = Mutex(Progress(summary: ScenarioSummary(seed: options.seed)))
@@ -239,7 +238,7 @@ public final class ScenarioRun: Sendable {
 
     // MARK: - Reporting
 
-    /// Reports a result. With the order of files, results are reported in the order of their jobs.
+    /// Reports a result. If scenarios run in the order of files, results are reported in the order of their jobs.
     ///
     /// - Parameter number: The number of the job.
     private func take(_ result: ScenarioResult, number: Int? = nil) {

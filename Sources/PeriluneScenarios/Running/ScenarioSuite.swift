@@ -25,7 +25,7 @@ public final class ScenarioSuite: Sendable {
     private let databases: ScenarioDatabases
     private let selected: SelectedScenarios
 
-    /// Finds the scenarios, and blocks the calling thread in the meantime.
+    /// Finds the scenarios, and blocks the calling thread until this is done.
     ///
     /// - Throws: ``ScenarioUsageError`` if the options or the files of scenarios are wrong.
     public init(_ options: ScenarioOptions) throws {
@@ -35,7 +35,7 @@ public final class ScenarioSuite: Sendable {
         self.options = options
         databases = ScenarioDatabases(store: TemplateStore(), chunks: chunks, options: options)
         let collector = ScenarioCollector(chunks: chunks, options: options)
-        // Lua's parser recurses: it needs a large stack.
+        // Lua's parser is recursive and needs a large stack.
         selected = try LuaThread().run { try SelectedScenarios(options, collector: collector) }
     }
 
@@ -59,7 +59,7 @@ public final class ScenarioSuite: Sendable {
 }
 
 extension ScenarioResult {
-    /// Returns a failure as text, as reports show it.
+    /// Returns the text that reports show for a failure.
     public func text(of failure: ScenarioFailure) -> String {
         let text = FailureText(style: ScenarioReportStyle())
         var lines = text.lines(of: failure)

@@ -3,7 +3,7 @@ internal import PeriluneIsolation
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// A worker that runs scenarios one after the other, on its own thread with a large stack.
+/// A worker that runs scenarios one after the other, on a dedicated thread with a large stack.
 actor ScenarioWorker {
     /// A function that creates the loops of an attempt. Called on the thread of the worker.
     typealias MakeLoops = (ManualClock) -> LoopGroup
@@ -11,16 +11,16 @@ actor ScenarioWorker {
     private nonisolated let thread = LuaThread()
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// The loops of the current attempt.
+    /// The event loops of the current attempt.
     private var loops: LoopGroup?
-    /// The process that runs the scenarios, if they run in another process.
+    /// The separate process that runs the scenarios, if scenarios are isolated.
     private var process: ScenarioProcess?
 
     /// Runs one job.
     func perform(_ job: ScenarioQueue.Job, _ token: RunningScenarios.Token, with tools: ScenarioTools) async -> ScenarioResult {
         defer { loops = nil }
         return await withTaskExecutorPreference(thread.preference) {
-            // Captured, so that the job runs on this worker's thread.
+            // Capturing `self` makes the job run on the thread of this worker.
             _ = self
             return await ScenarioPerformance(job: job, token: token, tools: tools) { clock in self.makeLoops(clock: clock) }
                 .result()
@@ -70,11 +70,11 @@ actor ScenarioWorker {
         return group
     }
 
-    /// Calls a source in a separate task.
+    /// Calls a loop source in a separate task.
     private func start(_ loop: ScriptLoop, _ source: LoopSource, _ didEnd: @escaping () -> Void) -> Task<Void, Never> {
         Task {
             await withTaskExecutorPreference(thread.preference) {
-                // Captured, so that the task runs on this worker's thread.
+                // Capturing `self` makes the task run on the thread of this worker.
                 _ = self
                 await loop.call(source)
             }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// A register of the snapshots that scenarios compare.
+/// A registry of the snapshots that scenarios compare.
 protocol SnapshotRegistry: Sendable {
     /// Records that a scenario compares a value with a snapshot.
     ///
@@ -40,13 +40,13 @@ package enum SnapshotFiles {
         return parent + "/" + (name.hasSuffix(ScenarioFiles.suffix) ? String(name.dropLast(ScenarioFiles.suffix.count)) : name)
     }
 
-    /// Returns the snapshots in a folder, including new ones that wait for a review.
+    /// Returns the snapshots in a folder, including new ones that await review.
     private static func snapshots(in folder: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.filter { $0.hasSuffix(".snap") || $0.hasSuffix(".snap.new") }.sorted().map { folder + "/" + $0 }
     }
 
-    /// Returns the obsolete snapshots: unused ones of files whose scenarios have all passed, and snapshots of deleted files.
+    /// Returns the obsolete snapshots: unused snapshots of files whose scenarios have all passed, and snapshots of deleted files.
     ///
     /// - Parameters:
     ///   - used: The paths of the compared snapshots.

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// A thread that notices blocked workers. A scenario that cannot be ended, for example because it waits for a program, must not
-/// stop the run. If the scenario has its own process, that process is killed.
+/// A thread that detects blocked workers and replaces them. A scenario that cannot be ended, for example because it waits for a program,
+/// must not stop the run. If the scenario has a separate process, that process is killed.
 final class Supervisor: Sendable {
     private let running: RunningScenarios
     /// The time that a scenario may run beyond its limit.
@@ -14,7 +14,7 @@ final class Supervisor: Sendable {
         (self.running, self.grace, self.isIsolated, self.startWorker) = (running, grace, isIsolated, startWorker)
     }
 
-    /// Watches the workers until they have ended, on its own thread, which no script can block.
+    /// Watches the workers until they have ended, on a separate thread, which no script can block.
     func start() {
         Thread.detachNewThread { [self] in
             while !running.isFinished {

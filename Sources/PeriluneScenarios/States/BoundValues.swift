@@ -1,9 +1,8 @@
 internal import PeriluneRecords
 
-/// The search for the values bound to a statement, which compares its SQL with the SQL in which SQLite has replaced the
-/// parameters.
+/// Extraction of the values bound to a statement, from its SQL text and the expanded text in which SQLite has replaced the parameters.
 enum BoundValues {
-    /// Returns the values as SQL literals, in the order of the text.
+    /// Returns the bound values as SQL literals, in the order of the parameters in the text.
     static func values(in expanded: String, of sql: String) -> [String] {
         Array(sql.utf8).withUnsafeBufferPointer { template in
             Array(expanded.utf8).withUnsafeBufferPointer { text in

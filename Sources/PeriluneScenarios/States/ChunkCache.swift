@@ -1,7 +1,7 @@
 internal import PeriluneLua
 internal import Synchronization
 
-/// A cache of scenario files as bytecode: each file is compiled once, and loaded for each of its scenarios.
+/// A cache of compiled scenario files. Each file is compiled to bytecode once, and loaded for each of its scenarios.
 final class ChunkCache: Sendable {
     private struct Entry {
         let source: [UInt8]
@@ -12,9 +12,9 @@ final class ChunkCache: Sendable {
     /// The rewritten texts of modules, with the original texts.
     private let modules = Mutex<[String: (source: [UInt8], prepared: LuaString)]>([:])
 
-    /// Returns the text of a module in the form in which it is loaded.
+    /// Returns the rewritten text of a module, which is the text to load.
     ///
-    /// - Parameter prepare: Creates that form, or returns the earlier result that it receives.
+    /// - Parameter prepare: Rewrites the text, or returns the cached result that it receives.
     func module(_ path: String, _ source: [UInt8], prepare: (LuaString?) throws -> LuaString) rethrows -> LuaString {
         let known = modules.withLock { $0[path].flatMap { $0.source == source ? $0.prepared : nil } }
         let text = try prepare(known)
@@ -22,8 +22,8 @@ final class ChunkCache: Sendable {
         return text
     }
 
-    /// Installs `compile(path, source, rewrite)` for the library. The function returns the compiled file after its text was
-    /// rewritten.
+    /// Installs `compile(path, source, rewrite)` for the scenario library. The function rewrites and compiles a file, or loads its cached
+    /// bytecode.
     func install(in host: LuaTable) throws {
         try host.setFunction("compile") { [self] arguments in
             let path: String = try arguments.get(1)

@@ -1,7 +1,7 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// The contents of a database as bytes, of which each scenario gets a copy.
+/// The contents of a database as bytes, which are copied for each scenario.
 final class DatabaseImage: Sendable {
     let bytes: [UInt8]
 
@@ -9,7 +9,7 @@ final class DatabaseImage: Sendable {
         self.bytes = bytes
     }
 
-    /// Creates the image of an open database; without bytes if the database is empty.
+    /// Creates the image of an open database. The image of an empty database has no bytes.
     convenience init(of db: Database) throws {
         var count: Int64 = 0
         guard let start = sqlite3_serialize(db.sqliteConnection, "main", &count, 0) else {
@@ -21,7 +21,7 @@ final class DatabaseImage: Sendable {
         self.init(bytes: Array(UnsafeBufferPointer(start: start, count: Int(count))))
     }
 
-    /// Whether the bytes are an SQLite database or absent.
+    /// Whether the image is empty or an SQLite database.
     var isDatabase: Bool { bytes.isEmpty || bytes.starts(with: Array("SQLite format 3\0".utf8)) }
 
     /// Copies the image into an empty database in memory.

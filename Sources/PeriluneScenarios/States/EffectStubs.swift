@@ -1,6 +1,6 @@
 internal import PeriluneLua
 
-/// The recorded calls of functions with external effects, and their substitute results. Used on the thread of the scenario.
+/// The recorded calls of functions with external effects, and the stubs that replace these functions. Used on the thread of the scenario.
 final class EffectStubs {
     /// A call of a function with external effects.
     struct Call {
@@ -13,7 +13,7 @@ final class EffectStubs {
     }
 
     private(set) var calls: [Call] = []
-    /// The substitute results or functions by module and function, as values in the state of the scenario.
+    /// The stubs by module and function: results or replacement functions, as values in the state of the scenario.
     private var stubs: [String: [String: LuaValue]] = [:]
     private var unexpectedCalls: [Call] = []
     /// Counts a crash point before or after a call. Returns whether the calling state has ended there.
@@ -31,7 +31,7 @@ final class EffectStubs {
     /// The modules that have stubs.
     var modules: [String] { stubs.keys.sorted() }
 
-    /// Records a call and returns its substitute results.
+    /// Records a call, and returns the results of its stub.
     func record(_ call: Call) throws -> [LuaValue] {
         calls.append(call)
         switch stub(of: call.module, call.name) {
@@ -43,7 +43,7 @@ final class EffectStubs {
         }
     }
 
-    /// Returns the calls for which no stub exists, as failures.
+    /// Returns failures for the calls without a stub.
     func unexpected() -> [ScenarioFailure] {
         unexpectedCalls.map { call in
             var failure = ScenarioFailure(

@@ -8,10 +8,10 @@ extension LibraryModules {
     /// The modules of the scenario language.
     package static let scenarios = LibraryModules(folder: "scenarios", embeddedScenariosModules)
 
-    /// The reference for scripts and scenarios, and the forms generated from it: types for editors, and help.
+    /// The reference of the Lua API, with the modules that generate types for editors and help from it.
     package static let reference = LibraryModules(folder: "reference", embeddedReferenceModules)
 
-    /// Returns a state that has the modules of the reference, and the function `source`, which returns the text of a page.
+    /// Returns a Lua state with the modules of the reference, and with the function `source`, which returns the text of a page.
     package static func referenceState() throws -> LuaState {
         let state = try LuaState()
         try state.addModuleResolver { name in

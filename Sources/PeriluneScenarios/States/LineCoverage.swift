@@ -10,7 +10,7 @@ package struct LineCoverage: Sendable {
 }
 
 extension LineCoverage {
-    /// A table for people with the number of executed lines of each file.
+    /// A readable table with the number of executed lines of each file.
     package var table: String {
         let rows = files.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count, $0.value.values.count { $0 > 0 }) }
         let all = (
@@ -57,7 +57,7 @@ struct ProjectFolder: Hashable, Sendable {
     }
 }
 
-/// A collector that adds up the executed lines of many states.
+/// A collector that sums the executed lines of many Lua states.
 final class CoverageCollector: Sendable {
     private let coverage = Mutex(LineCoverage())
 
@@ -75,7 +75,7 @@ final class CoverageCollector: Sendable {
         }
     }
 
-    /// Returns the path of a file without `./` at its start, as modules in the current folder have it.
+    /// Returns the path of a file without a leading `./`, which the paths of modules in the current folder have.
     private static func path(_ file: String) -> String {
         var path = file[...]
         while path.hasPrefix("./") { path = path.dropFirst(2) }

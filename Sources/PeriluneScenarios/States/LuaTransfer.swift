@@ -2,7 +2,7 @@ internal import Foundation
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// A copier of values between two Lua states: from a scenario to a script, and back.
+/// A copier of values between two Lua states, from a scenario to a script and back.
 struct LuaTransfer {
     let from: LuaState
     let to: LuaState

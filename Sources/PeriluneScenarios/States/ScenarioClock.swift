@@ -11,7 +11,7 @@ final class ScenarioClock: Sendable {
 
     var source: DateSource { .manual(clock) { [self] in read() } }
 
-    /// Returns the current time and counts as a reading.
+    /// Returns the current time, and advances the clock by the time for each reading.
     func read() -> Date {
         let now = clock.now
         let step = step.withLock { $0 }
@@ -19,14 +19,14 @@ final class ScenarioClock: Sendable {
         return now
     }
 
-    /// The time of the last reading.
+    /// The current time, without advancing the clock.
     var now: Date { clock.now }
 
     func set(_ date: Date) { clock.set(date) }
     func advance(by seconds: TimeInterval) { clock.advance(by: seconds) }
     func tick(by seconds: TimeInterval) { step.withLock { $0 = seconds } }
 
-    /// Takes back the last reading.
+    /// Takes back the advance of the clock by the last reading.
     func forgetReading() {
         let step = step.withLock { $0 }
         if step != 0 { clock.advance(by: -step) }

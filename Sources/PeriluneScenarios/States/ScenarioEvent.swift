@@ -35,7 +35,7 @@ public struct ScenarioSummary: Sendable {
     public internal(set) var focused: [Scenario] = []
     /// Whether the run ended before all scenarios had run.
     public internal(set) var wasInterrupted = false
-    /// The number of scenarios that were not started, because of the maximum number of failures or Ctrl-C.
+    /// The number of scenarios that were not started, because the maximum number of failures was reached or the run was interrupted.
     public var notRun: Int { count(.notRun) }
     /// Snapshots that no scenario compares. They are known only for files whose scenarios have all passed.
     public internal(set) var obsoleteSnapshots: [String] = []

@@ -4,8 +4,8 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The Swift modules that scenarios and their scripts load with `require`: the program's registered modules, and the scenario's
-/// stubs. Functions with external effects are not called. Their calls are recorded if the arguments are valid.
+/// The Swift modules that scenarios and their scripts load with `require`: the modules registered by the program, and the stubs of the
+/// scenario. Functions with external effects are not called; their calls are recorded if the arguments are valid.
 struct ScenarioModules {
     let registered: [RegisteredModule]
     let effects: EffectStubs
@@ -55,8 +55,7 @@ struct ScenarioModules {
         return table
     }
 
-    /// Makes every call to a module that is not registered a recorded call, because its functions are unknown. Unexpected calls
-    /// are reported.
+    /// Records every call to an unregistered module, because its functions are unknown. Calls without a stub are reported as failures.
     private func recordEverything(of module: String, in table: LuaTable, of state: LuaState) throws {
         let (effects, registered) = (effects, registered)
         let metatable = try state.makeTable()
@@ -80,7 +79,7 @@ struct ScenarioModules {
         }
     }
 
-    /// Records a call. Returns the stub's results.
+    /// Records a call, and returns the results of its stub.
     private func record(
         _ module: String, _ name: String, _ arguments: [LuaValue], in inner: LuaState, _ place: (file: String, line: Int)?
     ) throws -> [LuaValue] {
@@ -113,7 +112,7 @@ struct ScenarioModuleFolders {
         self.folders = folders
     }
 
-    /// - Parameter prepare: Receives the path of a module and its text. Returns the text to load.
+    /// - Parameter prepare: Receives the path of a module and its text, and returns the text to load.
     func install(in state: LuaState, prepare: @escaping (String, [UInt8]) throws -> LuaString) throws {
         for folder in folders {
             let source = ModuleSource.folder(folder)
@@ -148,7 +147,7 @@ struct ScenarioModuleFolders {
         return file.description
     }
 
-    /// The names of the files that are modules, excluding those inside of folders.
+    /// The names of the modules directly in these folders, without subfolders.
     private var files: [String] {
         let suffix = ".lua"
         return folders.flatMap { folder in

@@ -7,7 +7,7 @@ internal import PeriluneBindings
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// The environment of a scenario: a database, a clock, random numbers. Used on one thread.
+/// The environment of a scenario: a database, a clock and random numbers. Used on one thread.
 final class ScenarioStage {
     let environment: ScriptEnvironment
     let clock: ScenarioClock
@@ -23,7 +23,7 @@ final class ScenarioStage {
     enum Place {
         case memory
         case file
-        /// A function makes the database from its initial contents.
+        /// A database that a function makes from the initial contents.
         case elsewhere(MakeDatabase)
     }
 

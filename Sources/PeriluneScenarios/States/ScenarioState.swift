@@ -2,17 +2,17 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// A Lua state into which a file of scenarios is loaded.
+/// A Lua state with the scenario library, into which a scenario file is loaded.
 final class ScenarioState {
     /// The minimum time limit for loading the library and the file.
     static let loadingTime = Duration.seconds(10)
 
     let state: LuaState
-    /// The scheduler of the callbacks that the scenario waits for.
+    /// The event loop for the callbacks that the scenario waits for.
     let loop: ScriptLoop
     /// The table of the module `scenarios.native.host`. Functions may be added before files are loaded.
     let host: LuaTable
-    /// The recorded external effects, which are not executed.
+    /// The recorded calls of functions with external effects, which are not executed.
     let effects = EffectStubs()
     /// The Swift modules for `require`.
     let modules: ScenarioModules
@@ -31,7 +31,7 @@ final class ScenarioState {
         try chunks.install(in: host)
     }
 
-    /// Loads the library of scenarios, and a file with its support files.
+    /// Loads the scenario library, and a file with its support files.
     ///
     /// - Parameter ordinal: The position of the desired scenario in its file; `nil` loads all scenarios.
     func load(_ file: ScenarioFile, only ordinal: Int? = nil) throws {
@@ -50,7 +50,7 @@ final class ScenarioState {
         try load(file.source, isSupport: false, as: file.place.identity)
     }
 
-    /// Loads the library of scenarios.
+    /// Loads the scenario library.
     func loadLanguage() throws {
         try state.loading {
             try loader.provide("scenarios.native.host", .table(host))
@@ -59,12 +59,12 @@ final class ScenarioState {
         }
     }
 
-    /// Loads the runner before the time limit of a scenario begins.
+    /// Loads the Lua module that runs scenarios. Called before the time limit of a scenario begins.
     func loadRunner() throws {
         _ = try loader.require("scenarios.running")
     }
 
-    /// Loads the module that fills templates before the time limit of a template begins.
+    /// Loads the Lua module that fills templates. Called before the time limit of a template begins.
     func loadFiller() throws {
         _ = try loader.require("scenarios.data.given")
     }
@@ -81,7 +81,7 @@ final class ScenarioState {
         return try (fields.list("scenarios"), fields.list("templates"))
     }
 
-    /// Returns the types of the tables in the default database, for editors.
+    /// Returns types for editors that describe the tables of the default database.
     func types() throws -> String {
         try LuaString.fromLua(call("types").first ?? .nil).description
     }
@@ -106,7 +106,7 @@ final class ScenarioState {
         run?.interrupt()
     }
 
-    /// Returns the position of a scenario when an error ended it.
+    /// Returns the position and the steps that a scenario had reached when an error ended it.
     func progress(at error: LuaError) -> LuaFields? {
         guard let library, case .function(let progress)? = try? library.get("progress") else { return nil }
         // The scenario's own limit may be too short to determine the position.

@@ -3,7 +3,7 @@ internal import PeriluneLua
 /// A layer of seed data, defined in `support.lua` or a scenario file.
 struct ScenarioTemplate: Sendable, LuaConvertible {
     let name: String
-    /// The template below this one; `nil` for an empty database.
+    /// The template on which this one is based; `nil` for the default parent, which is the migrated database.
     let parent: String?
     let file: String
     let line: Int

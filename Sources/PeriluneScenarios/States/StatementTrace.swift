@@ -4,12 +4,11 @@ internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneRecords
 
-/// The statements that the database of a scenario has run, each with its place in the calling script. Used on the thread that
-/// runs the scenario.
+/// The statements that the database of a scenario has run, each with its position in the calling script. Used on the thread that runs the
+/// scenario.
 ///
-/// Leaves out statements that begin and end transactions, PRAGMAs and schema queries, statements that virtual tables run as part
-/// of the script's own, and everything that runs while the trace is paused. It must live longer than the connections that it
-/// traces.
+/// The trace excludes statements that begin and end transactions, PRAGMAs and schema queries, statements that virtual tables run as part of
+/// a script's statement, and everything that runs while the trace is paused. It must live longer than the connections that it traces.
 final class StatementTrace {
     /// The number of statements that have ended.
     private(set) var count = 0
@@ -35,7 +34,7 @@ final class StatementTrace {
 
     /// Traces every connection that is opened with a configuration.
     func install(in configuration: inout Configuration) {
-        // Connections are opened and used on the scenario's thread.
+        // Safe, because connections are opened and used only on the scenario's thread.
         nonisolated(unsafe) let trace = self
         configuration.prepareDatabase { db in try trace.install(on: db) }
     }
@@ -82,7 +81,7 @@ final class StatementTrace {
         case SQLITE_TRACE_ROW:
             if let index = index(of: statement) { active[index].rows += 1 }
         case SQLITE_TRACE_STMT:
-            // Tracing makes SQLite read the time, so a clock that advances with each reading must take that reading back.
+            // Tracing makes SQLite read the time, which must not count as a reading of a clock that advances with each one.
             clock.forgetReading()
             if InnerStatements.include(statement, reportedAs: detail) { inner.insert(statement) } else { begin(statement) }
         default:
@@ -105,7 +104,7 @@ final class StatementTrace {
     private func end(_ statement: OpaquePointer) {
         let former = index(of: statement).map { active.remove(at: $0) }
         guard pauses == 0, let traced = sqlite3_sql(statement) else { return }
-        // In a cluster, a statement may replace another one. The original form is shown.
+        // In a cluster, a statement may run in place of another one, whose text is shown.
         let sql = CarrierNames.source(of: String(cString: traced))
         guard !sql.withCString(SQLScreening.isBookkeeping), !OwnSQL.contains(sql) else { return }
         let ended = EndedStatement(statement, sql: sql, former: former)
@@ -128,9 +127,9 @@ private struct ActiveStatement {
 /// A statement that has ended. It is converted to a record only on demand.
 private struct EndedStatement {
     let sql: String
-    /// SQLite's text, to which `expanded` corresponds.
+    /// The SQL text that SQLite executed, to which `expanded` corresponds.
     let traced: String
-    /// The text with the bound values in place of the parameters; `nil` without parameters, or with very many.
+    /// The text with the bound values in place of the parameters; `nil` if it has no parameters, or too many.
     let expanded: String?
     let nanoseconds: UInt64
     let rows: Int64
@@ -161,8 +160,7 @@ private struct EndedStatement {
 }
 
 extension StatementTrace {
-    /// Returns the name of the chunk that is calling in a coroutine, without Lua's prefix, and the line; `nil` if no script has
-    /// called.
+    /// Returns the name of the calling chunk in a coroutine, without Lua's prefix, and its line; `nil` if no script has called.
     static func place(of L: OpaquePointer) -> (file: String, line: Int)? {
         var activation = lua_Debug()
         guard plua_find_position(L, &activation), let source = activation.source else { return nil }

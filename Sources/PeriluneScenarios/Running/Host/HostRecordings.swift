@@ -27,7 +27,7 @@ struct HostRecordings {
         return recording
     }
 
-    /// Ends the recordings that a scenario left active.
+    /// Ends the recordings that a scenario has not ended.
     mutating func endAll(on stage: ScenarioStage) {
         for case .changes(.success(let recorder)) in recordings.values { stage.end(recorder) }
         for case .statements(let collection) in recordings.values { stage.trace.end(collection) }
@@ -41,7 +41,7 @@ extension ScenarioStage {
         trace.pausing { Result { try writer.writeWithoutTransaction { db in try RowChangeRecorder(db) } } }
     }
 
-    /// Ends a recording. Returns the changes, or the reason why they are unknown.
+    /// Ends a recording, and returns the changes or the reason why they are unknown.
     func finish(_ recorder: Result<RowChangeRecorder, any Error>) -> Result<RecordedChanges, any Error> {
         defer { if case .success(let recorder) = recorder { end(recorder) } }
         return Result {

@@ -18,7 +18,7 @@ extension ScenarioHost {
     }
 }
 
-/// Changed rows, with the details that showing them in Lua requires.
+/// Changed rows, with the details that are needed to show them in Lua.
 struct RecordedChanges {
     let tables: [TableChanges]
     /// Tables with changes that cannot be recorded, with the reasons.

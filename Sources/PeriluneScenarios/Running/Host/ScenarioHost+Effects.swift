@@ -7,7 +7,7 @@ extension ScenarioHost {
     func installEffects() throws {
         try function("stub") { host, arguments in
             let (module, name): (String, String) = (try arguments.get(1), try arguments.get(2))
-            // A module that is not registered has no known functions except its stubs.
+            // The functions of an unregistered module are unknown, so any name is accepted.
             if host.state.modules.isRegistered(module) { try host.require(name, of: module) }
             host.effects.stub(module, name, arguments[3])
             return []
@@ -21,14 +21,14 @@ extension ScenarioHost {
         }
     }
 
-    /// Throws for a function that is not registered, has no stub and was not called: its name is probably misspelled.
+    /// Rejects a function that is not registered, has no stub and was not called, because its name is probably misspelled.
     private func require(_ name: String, of module: String) throws {
         let known = state.modules.functions(of: module) + effects.calls.filter { $0.module == module }.map(\.name)
         guard !known.contains(name) else { return }
         throw BindingError.unknown("function", name, among: Set(known).sorted())
     }
 
-    /// Returns a list of calls for the library.
+    /// Returns a Lua list of calls for the scenario library.
     func list(_ calls: some Collection<EffectStubs.Call>, in state: LuaState) throws -> LuaValue {
         let list = try state.makeTable()
         for (index, call) in calls.enumerated() {

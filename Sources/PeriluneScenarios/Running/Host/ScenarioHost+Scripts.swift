@@ -6,7 +6,7 @@ internal import PeriluneLua
 /// The function `run_script`, which runs a script in its own state on the database of the scenario.
 extension ScenarioHost {
     func installScripts() throws {
-        // run_script(path, arguments) runs the main chunk of the script, and the callbacks that are due immediately.
+        // run_script(path, arguments) runs the main chunk of the script, and the callbacks scheduled for the current time.
         try function("run_script", RunScript(host: self))
     }
 
@@ -53,7 +53,7 @@ extension ScenarioHost {
     }
 }
 
-/// A script run by a scenario. The script's timers and observations live as long as the scenario.
+/// A script run by a scenario. Its timers and observations live as long as the scenario.
 final class ScriptRun {
     private unowned let host: ScenarioHost
     private let path: String
@@ -69,9 +69,9 @@ final class ScriptRun {
     private let statements: StatementTrace.Collection
     private let firstCall: Int
     private(set) var error: LuaError?
-    /// The watch that ends the script at crash points; `nil` unless the option `crash` requests running the script again.
+    /// The watch that ends the script at crash points; `nil` if the scenario does not rerun scripts after crashes.
     private(set) var watch: CrashWatch?
-    /// Whether the script has finished: errors of its callbacks then belong to the scenario.
+    /// Whether the script has finished. Errors of its callbacks then belong to the scenario.
     private var isFinished = false
 
     init(_ host: ScenarioHost, _ path: String, _ given: LuaValue) throws {
@@ -105,8 +105,8 @@ final class ScriptRun {
         }
     }
 
-    /// Handles the error of a function that the script left running. Returns whether the error belongs to the script: `false`
-    /// once the script has finished.
+    /// Handles the error of a callback that the script left running. Returns `false` if the error belongs to the scenario, because the
+    /// script has finished.
     func takeError(_ error: LuaError) -> Bool {
         guard !isFinished else {
             guard error.code == .exit else { return false }
@@ -118,7 +118,7 @@ final class ScriptRun {
         return true
     }
 
-    /// Ends the script with its first error, like the command.
+    /// Ends the script with its first error, like `perilune run`.
     private func end(_ error: LuaError) {
         loop.endAll()
         self.error = isQuiet(error) ? nil : described(error)
@@ -142,7 +142,7 @@ final class ScriptRun {
         LuaState, ScriptLoop, LibraryLoader
     ) {
         var limits = host.limits
-        // The scenario's own limit takes effect first.
+        // This limit is slightly later than the limit of the scenario, which must take effect first.
         limits.time = host.remainingTime + .milliseconds(100)
         let effects = OutsideEffects.all.subtracting(granted(by: host.attempt.scenario.grants))
         let (state, loader, loop) = try host.stage.makeState(limits: limits, withholding: effects) {
@@ -158,7 +158,7 @@ final class ScriptRun {
         return (state, loop, loader)
     }
 
-    /// Returns the effects for the names in a scenario's option `grants`.
+    /// Returns the external effects that a scenario's option `grants` allows.
     private static func granted(by names: [String]) -> OutsideEffects {
         names.reduce(into: []) { effects, name in
             switch name {
@@ -171,8 +171,8 @@ final class ScriptRun {
         }
     }
 
-    /// Returns the arguments. Like arguments on the command line, the elements of a list are separate arguments; any other value
-    /// is one argument.
+    /// Returns the arguments of the script. The elements of a list are separate arguments, like on the command line; any other value is one
+    /// argument.
     private func arguments() throws -> [LuaValue] {
         guard case .table(let table) = given else { return given.isNil ? [] : [given] }
         let list = try table.array()
@@ -194,7 +194,7 @@ final class ScriptRun {
         return true
     }
 
-    /// Adds fields with the position to an error, because the raised value itself stays in the state of the script.
+    /// Adds the position to the fields of an error, because the raised value itself stays in the state of the script.
     private func described(_ error: LuaError) -> LuaError {
         var error = error
         error.fields["file"] = error.fields["file"] ?? error.file.map { .string($0) }
@@ -204,7 +204,7 @@ final class ScriptRun {
         return error
     }
 
-    /// Ends the recordings. Returns the table that the scenario receives as the result.
+    /// Ends the recordings, and returns the table that the scenario receives as the result.
     func finish() throws -> LuaTable {
         isFinished = true
         host.stage.trace.end(statements)

@@ -16,8 +16,8 @@ extension ScenarioHost {
         try function("restart_service", ChangeService(host: self) { service in try await service.restart() })
         try function("is_service_running") { host, arguments in [.boolean(try host.service(arguments[1]).isRunning)] }
         try function("service_output") { host, arguments in [.string(LuaString(try host.service(arguments[1]).output.text))] }
-        // run_until_idle(seconds) advances the clock, at most by that time, until no remaining run or job will continue by
-        // itself. Returns the remaining runs and jobs as text, if any.
+        // run_until_idle(seconds) advances the clock by at most this time, until no run or job will continue without an external event.
+        // Otherwise, it returns a remaining run or job as text.
         try function("run_until_idle", RunUntilIdle(host: self))
     }
 
@@ -69,7 +69,7 @@ extension ScenarioHost {
         }
     }
 
-    /// Returns, as text, a run or a job that will continue without an event from outside. Runs that wait for a signal without a
+    /// Returns a description of a run or job that will continue without an external event, if any. Runs that wait for a signal without a
     /// timeout, and jobs without a handler, do not count.
     private func pendingWork() throws -> String? {
         let sources = [
@@ -99,8 +99,8 @@ extension ScenarioHost {
         }
     }
 
-    /// Waits until all due calls have ended or are waiting. Services that end at a crash point during the wait are restarted
-    /// after the downtime.
+    /// Advances the clock by some seconds, and waits until all calls scheduled until then have ended or are waiting. If services end at
+    /// crash points in the meantime, restarts them after the downtime.
     nonisolated(nonsending) func waitUntilQuiet(after seconds: Double = 0) async throws {
         let end = stage.clock.now.timeIntervalSince1970 + seconds
         repeat {
@@ -118,13 +118,13 @@ extension ScenarioHost {
     }
 }
 
-/// An automation file that a scenario runs like a separate process: in its own state, which can end at any commit.
+/// An automation file that a scenario runs like a separate process, in a Lua state that can end at any commit.
 final class ScenarioService {
     private unowned let host: ScenarioHost
     private let path: String
     private let source: [UInt8]
     let output = ScenarioOutput()
-    /// The state and its loop; `nil` while the service does not run.
+    /// The Lua state of the service and its loop; `nil` while the service is not running.
     private(set) var state: LuaState?
     private(set) var loop: ScriptLoop?
     private(set) var watch: CrashWatch?
@@ -151,7 +151,7 @@ final class ScenarioService {
         } while watch?.hasEnded == true
     }
 
-    /// Ends the service as if its process were killed.
+    /// Ends the service like a killed process.
     nonisolated(nonsending) func kill() async {
         guard let state, let loop else { return }
         loop.kill()
@@ -159,7 +159,7 @@ final class ScenarioService {
         await end()
     }
 
-    /// Ends the service as SIGTERM does: active runs are interrupted while they wait.
+    /// Ends the service like SIGTERM does: active runs are interrupted while they wait.
     nonisolated(nonsending) func stop() async throws {
         guard let loop, let automations else { return }
         try await perform(loop) { try await automations.get("stop", as: LuaFunction.self).callAsync([]) }
@@ -208,7 +208,7 @@ final class ScenarioService {
         close()
     }
 
-    /// Closes the state.
+    /// Closes the Lua state of the service.
     func close() {
         guard let state else { return }
         (self.state, loop, watch, automations) = (nil, nil, nil, nil)

@@ -12,8 +12,8 @@ extension ScenarioHost {
         try function("write_snapshot") { host, arguments in
             [.string(LuaString(try host.snapshots.write(arguments.get(2, as: LuaString.self), named: arguments.get(1))))]
         }
-        // use_snapshot(name, text) records that the scenario compares a value with a snapshot. Returns the scenario that compares
-        // another value with it, if any.
+        // use_snapshot(name, text) records that the scenario compares a text with a snapshot. Returns another scenario that compares a
+        // different text with it, if any.
         try function("use_snapshot") { host, arguments in
             let (name, text): (String, LuaString) = try (arguments.get(1), arguments.get(2))
             let path = try host.snapshots.path(name)

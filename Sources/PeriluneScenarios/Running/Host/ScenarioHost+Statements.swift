@@ -38,7 +38,7 @@ extension ScenarioHost {
         }
     }
 
-    /// Returns a list of statements for the library.
+    /// Returns a Lua list of statements for the scenario library.
     func list(_ records: [StatementRecord], in state: LuaState) throws -> LuaValue {
         let list = try state.makeTable(arrayCount: records.count)
         for (index, record) in records.enumerated() {
@@ -47,20 +47,20 @@ extension ScenarioHost {
         return .table(list)
     }
 
-    /// Returns SQLite's plan for a statement: a line for each step, indented by depth.
+    /// Returns SQLite's query plan for a statement: one line per step, indented by depth.
     private func plan(of sql: String, in state: LuaState) throws -> [String] {
         try requireNoAccess(state, "explain")
         return try stage.writer.writeWithoutTransaction { db in try QueryPlan.lines(of: sql, in: db) }
     }
 
-    /// Adds details about the last statement before a failure.
+    /// Adds the last statement and its query plan to a failure.
     func complete(_ failure: inout ScenarioFailure) {
         failure.statement = failure.statement ?? stage.trace.last
         guard let sql = failure.statement?.sql else { return }
         failure.statement?.plan = (try? stage.writer.unsafeReentrantWrite { db in try QueryPlan.lines(of: sql, in: db) }) ?? []
     }
 
-    /// Throws if a database access is already open, for functions that open their own.
+    /// Rejects a call inside a database access, for functions that open an access themselves.
     func requireNoAccess(_ state: LuaState, _ name: String) throws {
         let access = try state.withUnsafeStack { L, _ in pdb_current_access(L, nil) }
         guard access == nil else {

@@ -5,18 +5,18 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// The native functions for the scenario library while a scenario runs, in the module `scenarios.native.host`.
+/// The native functions that the scenario library calls while a scenario runs, in the Lua module `scenarios.native.host`.
 final class ScenarioHost {
     let attempt: ScenarioAttempt
     let stage: ScenarioStage
     let state: ScenarioState
     let limits: LuaLimits
-    /// The time limit of the scenario as a point in time.
+    /// The point in time at which the time limit of the scenario ends.
     private(set) var deadline: ContinuousClock.Instant
-    /// The states of the scenario and its scripts.
+    /// The Lua states of the scenario and its scripts.
     let states = RunningStates()
     var effects: EffectStubs { state.effects }
-    /// The loops that schedule the callbacks of the scenario and its scripts.
+    /// The event loops that schedule the callbacks of the scenario and its scripts.
     let loops: LoopGroup
     /// The scripts that have run so far. Their timers and observations live as long as the scenario.
     var scripts: [ScriptRun] = []
@@ -24,7 +24,7 @@ final class ScenarioHost {
     var services: [ScenarioService] = []
     /// The active recordings, by their numbers in Lua.
     var recordings = HostRecordings()
-    /// The lines that ran in states that are closed, if rounds are compared.
+    /// The lines that ran in closed states, if rounds are compared.
     private(set) var trace = ScenarioTrace()
     /// The errors of callbacks that no script has handled.
     private var callbackErrors: [LuaError] = []
@@ -64,7 +64,7 @@ final class ScenarioHost {
         deadline = .now + (limits.time ?? .seconds(3600))
     }
 
-    /// Adds the functions to the table. They retain this object, which lives as long as the state.
+    /// Adds the functions to the native module. This object must live as long as the Lua state.
     func install() throws {
         try installWaiting()
         try installClock()
@@ -78,7 +78,7 @@ final class ScenarioHost {
         try installSnapshots()
     }
 
-    /// Handles an error in a function that the loop has called: it fails the script that owns the function, or the scenario.
+    /// Handles an error in a callback. The error fails the script that owns the callback, or else the scenario.
     private func didFail(_ loop: ScriptLoop, _ error: any Error) {
         let error = error as? LuaError ?? LuaError(.host, "\(error)")
         if let script = scripts.first(where: { $0.loop === loop }), script.takeError(error) { return }
@@ -96,7 +96,7 @@ final class ScenarioHost {
         for failure in effects.unexpected() { result.add(failure) }
     }
 
-    /// Collects the objects that no script can reach any more.
+    /// Collects the Lua objects that scripts cannot reach any more.
     func collectGarbage() {
         // The next database access closes the collected objects.
         let source = "collectgarbage() collectgarbage() perilune.database:fetch_value('SELECT 1')"
@@ -124,11 +124,11 @@ final class ScenarioHost {
     }
 
     func function(_ name: String, _ body: @escaping (ScenarioHost, LuaArguments) throws -> [LuaValue]) throws {
-        // The state retains the function, and this object retains the state.
+        // Avoids a retain cycle: the state retains the function, and this object retains the state.
         try state.host.setFunction(name) { [unowned self] arguments in try body(self, arguments) }
     }
 
-    /// Defines a function that may wait.
+    /// Adds a function that may wait.
     func function(_ name: String, _ operation: some LuaAsyncOperation) throws {
         try state.host.set(.string(LuaString(name)), .function(state.state.makeAsyncFunction(name, operation)))
     }
@@ -141,7 +141,7 @@ final class ScenarioHost {
         try function("has_others") { host, arguments in
             [.boolean(host.loops.hasOthers && arguments.canWait)]
         }
-        // wait_until_quiet(seconds) waits until everything due by then is done, and advances the clock to that time.
+        // wait_until_quiet(seconds) advances the clock by this time, and waits until all callbacks scheduled until then are done.
         try function("wait_until_quiet", WaitUntilQuiet(host: self))
         try function("interrupt") { host, _ in
             host.state.interrupt()
