@@ -12,7 +12,7 @@ struct SchemaPicture {
     /// A table with the position of its box.
     struct Box {
         let table: TableDescription
-        /// The visible columns.
+        /// The columns that the box shows.
         let columns: [TableDescription.Column]
         let width: Double
         var x = 0.0

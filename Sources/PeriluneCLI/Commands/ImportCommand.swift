@@ -194,7 +194,7 @@ struct ImportCommand: ParsableCommand {
         throw ExitCode(ExitStatus.badData)
     }
 
-    /// Returns the reasons why the first invalid rows were rejected.
+    /// Describes why the first invalid rows were rejected, and counts the others.
     private static func reasons(_ outcome: Importer.Outcome) -> [String] {
         let shown = outcome.badRows.prefix(10).map(\.description)
         return shown + (outcome.badCount > shown.count ? ["and \(outcome.badCount - shown.count) more"] : [])

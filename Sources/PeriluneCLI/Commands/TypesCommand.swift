@@ -47,7 +47,7 @@ struct TypesCommand: AsyncParsableCommand, DatabaseCommand {
 
     private func makeTypes() async throws -> ScenarioTypes {
         guard let path = database.path else { return try .reference() }
-        // The database of the project may not exist yet.
+        // The database in the settings of the project may not exist yet.
         if database.database == nil, DatabaseFile.isMissing(path) { return try .reference() }
         try DatabaseFile.requireExisting(path)
         do {

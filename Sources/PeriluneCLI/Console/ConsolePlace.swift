@@ -15,7 +15,7 @@ struct ConsolePlace {
     /// Whether changes go directly to a database file, which other processes may use.
     var isLive: Bool { preview == nil && path != nil && !isReadonly }
 
-    /// Returns the prompt with the file name and the mode.
+    /// Returns the prompt, which shows the file name and the mode.
     func prompt(hasChanges: Bool, isInTransaction: Bool) -> LinePrompt {
         let name = path.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "memory"
         let preview = preview.map { _ in " preview\(hasChanges ? "*" : "")" } ?? ""

@@ -15,7 +15,7 @@ final class ConsoleSession {
     private var live: ConsolePlace?
     private var number = 0
     private var showsTiming = false
-    /// The change count of the preview when it was created; `nil` without a preview.
+    /// The change count of the preview before any changes; `nil` without a preview.
     private var baseline: [ConsoleValue]?
     private var hasChanges = false
     /// Whether any statement has failed, which makes a session without a terminal end with an error status.
@@ -100,7 +100,7 @@ final class ConsoleSession {
         }
     }
 
-    /// Reads ahead statements of the same kind, of which a dump contains thousands.
+    /// Reads further statements that are plain changes, because a dump contains thousands of them.
     private func readAhead(_ editor: PlainEditor) -> [PlainEditor.Statement] {
         editor.readAhead(ConsoleAssistant(needsSemicolon: true), atMost: 500, while: SQLSyntax.isPlainChange)
     }

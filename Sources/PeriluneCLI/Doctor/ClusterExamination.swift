@@ -6,7 +6,7 @@ internal import PeriluneRecords
 struct ClusterExamination {
     let queue: DatabaseQueue
     let place: any DatabasePlace
-    /// A copy of the database.
+    /// A local copy of the cluster database.
     let copy: DatabaseQueue
 
     func findings() throws -> [Finding] {

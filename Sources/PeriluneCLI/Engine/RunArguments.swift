@@ -1,4 +1,4 @@
-/// The separation of the options of `perilune run` from the arguments of its script.
+/// A parser that separates the options of `perilune run` from the arguments of its script.
 enum RunArguments {
     /// The long options that take a value.
     static let valued: Set<String> = [

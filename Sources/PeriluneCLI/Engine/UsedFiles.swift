@@ -58,10 +58,10 @@ enum UsedFiles {
         if loadfile then _G.loadfile = function(...) if type((...)) == "string" then note((...)) end return loadfile(...) end end
         """
 
-    /// Returns the files of a list.
+    /// Returns the files in a list.
     static func read(_ list: String) -> [String] {
         let text = (try? String(contentsOfFile: list, encoding: .utf8)) ?? ""
-        // The last line may be incomplete.
+        // The last line is dropped, because it may be incomplete.
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
     }
 }

@@ -1,7 +1,7 @@
 internal import Perilune
 internal import PeriluneLua
 
-/// The queries that the console sends to a database.
+/// Queries that the console sends to a database.
 extension ConsoleEvaluator {
     /// Returns the tables and views with their columns.
     func tables() async throws -> [ConsoleValue] {

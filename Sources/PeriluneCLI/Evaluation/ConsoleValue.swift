@@ -48,7 +48,7 @@ extension ConsoleRows {
     private static func cells(_ table: LuaTable, _ name: String, _ width: Int) throws -> [[Cell]] {
         try list(table, name).map { row in
             guard case .table(let row) = row else { return [] }
-            // NULL is nil, so the length of the table is not the column count.
+            // NULL is nil in Lua, so the length of the table may be less than the column count.
             return try (0..<width).map { index in try Cell(row.rawGet(.integer(Int64(index + 1)))) }
         }
     }

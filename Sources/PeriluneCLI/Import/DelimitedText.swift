@@ -4,7 +4,7 @@
 struct DelimitedText {
     /// A field as a range of the text.
     struct Field {
-        /// The range without the surrounding quotes.
+        /// The byte range of the field without its quotes.
         let range: Range<Int>
         let isQuoted: Bool
         /// Whether the field contains doubled quotes.
@@ -18,7 +18,7 @@ struct DelimitedText {
     /// Whether an empty line is a row with one empty field, which files with a single column need; otherwise, empty lines are skipped.
     var hasEmptyRows = false
     private(set) var position = 0
-    /// The line where ``next(into:)`` started to read, from 1.
+    /// The line at which ``next(into:)`` started to read, from 1.
     private(set) var line = 0
     private var nextLine = 1
     /// Whether the text ends inside quotes.
@@ -128,7 +128,7 @@ struct DelimitedText {
             // A character that at most half of the rows contain is part of names or values.
             guard let first = counts.first, first > 1, counts.count(where: { $0 > 1 }) * 2 > counts.count else { return 0 }
             let equal = counts.count { $0 == first }
-            // An equal number of fields in all rows counts for more than many fields.
+            // An equal number of fields in all rows outweighs a large number of fields.
             return equal * 1000 / counts.count * 100 + min(first, 99)
         }
         return candidates.max { score($0) < score($1) && score($1) > 0 } ?? candidates[0]

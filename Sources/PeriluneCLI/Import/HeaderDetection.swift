@@ -56,7 +56,8 @@ struct HeaderDetection {
         if name == .text { return count > 0 && texts == 0 ? .header : .none }
         if count == 0 { return rows.isEmpty ? .row : .none }
         if texts * 2 > count { return .none }
-        // A number above dates is a name. Codes may look like numbers, but not the other way around.
+        // A kind that no value below has indicates a name, such as a number above dates. A number above codes does not, because codes may
+        // look like numbers.
         if !kinds.contains(name), name != .number || !kinds.contains(.code) { return .header }
         let years = values.count(where: Self.isYear)
         return Self.isYear(first[column]) && years * 2 < count ? .header : .row

@@ -29,7 +29,7 @@ struct ImportSettings: Sendable {
 struct ImportSource {
     struct Column: Equatable {
         let name: String
-        /// The forms of all values.
+        /// The forms of all values in the column.
         let forms: ValueForms
         /// The index of the column in the file.
         let position: Int
@@ -43,7 +43,7 @@ struct ImportSource {
 
     /// A row, or the reason why it is invalid.
     enum Row {
-        /// A value for each column.
+        /// One value for each column.
         case cells([Cell])
         /// The values of an object and the indices of the columns it contains, in order.
         case fields([Cell], columns: [Int])
@@ -53,7 +53,7 @@ struct ImportSource {
     /// The location of a row.
     struct Place {
         let line: Int
-        /// The number of an object in a list.
+        /// The position of an object in a JSON list, from 1.
         var object: Int?
         /// The byte range of the row in the text.
         let range: Range<Int>
@@ -127,7 +127,7 @@ struct ImportSource {
 
     private var rows: Int { json?.rows.count ?? 0 }
 
-    /// Returns a list for `--columns` that omits the unnamed columns; `nil` if another column is unknown as well.
+    /// Returns a value for `--columns` that omits the unnamed columns; `nil` if the table lacks another column, too.
     func namesWithoutUnnamed(in known: Set<String>) -> String? {
         let names = columns.filter { !$0.isUnnamed }.map(\.name.foldedName)
         guard names.allSatisfy(known.contains) else { return nil }
@@ -220,7 +220,7 @@ struct ImportSource {
         /// Whether the column certainly contains text, so that further values cannot change the result.
         private(set) var isMixed = false
 
-        /// The only text among numbers, if it is a common marker for a missing value.
+        /// The only text among the numbers of a column, if it is a common marker for a missing value.
         var oddValue: [UInt8]? {
             let others = forms.subtracting(.text)
             guard !isMixed, !others.isEmpty, others.isSubset(of: [.integer, .real]), let text else { return nil }

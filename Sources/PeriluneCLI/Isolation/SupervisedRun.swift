@@ -77,7 +77,7 @@ enum SupervisedRun {
 
     private static func status(of ending: WorkerProcess.Ending, _ request: ScriptRequest) throws -> Int32 {
         guard let signal = ending.signal else { return ending.status }
-        // The status that a shell reports for a command ended by such a signal.
+        // The exit status that a shell reports for a command ended by such a signal.
         if [SIGINT, SIGTERM, SIGHUP, SIGPIPE].contains(signal) { return 128 + signal }
         var report: ErrorReport
         if ending.wasAsked || signal == SIGKILL, let timeout = request.timeout {

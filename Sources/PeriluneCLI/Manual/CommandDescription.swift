@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// A command as described by the argument parser.
+/// A command as the argument parser describes it.
 struct CommandDescription: Decodable {
     struct Argument: Decodable {
         struct Name: Decodable {

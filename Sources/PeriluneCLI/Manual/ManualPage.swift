@@ -92,7 +92,7 @@ struct ManualPage {
     private static func quoted(_ text: String) -> String { "\"\(escaped(text))\"" }
 }
 
-/// The discussion of a command, converted to sections.
+/// The discussion in the help of a command, converted to sections of a manual page.
 private struct ManualText {
     private let paragraphs: [[Substring]]
 

@@ -31,7 +31,7 @@ enum SQLLiteral {
             while text.firstRange(of: mark) != nil { mark.insert(UInt8(ascii: "\\"), at: 0) }
             text = text.flatMap { $0 == byte ? mark : [$0] }
             output.append("replace(")
-            // The mark that was inserted last is replaced first.
+            // The mark inserted last must be replaced first.
             calls = Array(",'".utf8) + mark + Array("',char(\(byte)))".utf8) + calls
         }
         append(.text(text), to: &output)

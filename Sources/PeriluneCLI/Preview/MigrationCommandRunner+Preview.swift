@@ -53,7 +53,7 @@ extension MigrationCommandRunner {
         } catch {
             throw CommandFailure(ErrorReport("the changes cannot be shown: \(error)", kind: "host"))
         }
-        // The applied migrations are listed separately.
+        // The report omits the tables that record migrations, because the migrations are listed separately.
         report.tables.removeAll { Self.bookkeeping.contains($0.name) }
         report.schema.removeAll { Self.bookkeeping.contains($0.table) }
         switch format {

@@ -35,7 +35,7 @@ struct PreviewFormatter {
         return "\(subject): \(Self.headline(report))"
     }
 
-    /// Returns a summary of the changes: `2 rows inserted, 1 deleted`.
+    /// Returns a summary of the changes, such as `2 rows inserted, 1 deleted`.
     static func headline(_ report: PreviewReport) -> String {
         guard report.hasChanges else { return "nothing" }
         var parts: [String] = []
@@ -70,7 +70,7 @@ struct PreviewFormatter {
         return text
     }
 
-    /// Returns the counts of a table: `+3 ~1 -2`.
+    /// Returns the change counts of a table, such as `+3 ~1 -2`.
     static func counts(of table: TableChanges, _ colors: Colors = .off) -> String {
         guard table.isCounted else { return "changed" }
         var parts: [String] = []

@@ -186,7 +186,7 @@ struct QueryRunner {
     // MARK: - Errors
 
     private func report(_ error: DatabaseError, _ db: Database) -> ErrorReport {
-        // Read the offset before anything else happens on the connection.
+        // Read the error offset before another call on the connection resets it.
         let offset = Int(sqlite3_error_offset(db.sqliteConnection))
         var report = ErrorReport(error)
         // GRDB reports these errors for several statements and for an empty one.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneScenarios
 
-/// Line coverage in the format of lcov.
+/// Line coverage in lcov format.
 ///
 /// - SeeAlso: geninfo(1), "TRACEFILE FORMAT".
 struct LCOVFile {
@@ -23,7 +23,7 @@ struct LCOVFile {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// - Returns: An error message, if writing failed.
+    /// - Returns: An error message if writing failed; otherwise `nil`.
     func write(to path: String) -> String? {
         do {
             try Data(text.utf8).write(to: URL(filePath: path))

@@ -146,7 +146,7 @@ struct LineDifference {
         lines = Self.shortened(all)
     }
 
-    /// Omits lines that are far from every change.
+    /// Omits unchanged lines that are far from every change.
     private static func shortened(_ lines: [Line]) -> [Line] {
         let changes = lines.indices.filter { if case .same = lines[$0] { false } else { true } }
         var near: Set<Int> = []

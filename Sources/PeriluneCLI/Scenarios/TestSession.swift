@@ -82,7 +82,7 @@ struct TestSession {
     private func runOnce(_ options: ScenarioOptions) async throws -> Int32 {
         let reports = makeReports()
         let progress = ScenarioProgress()
-        // Results and status reports are written one at a time.
+        // The mutex keeps results and status reports from being written at the same time.
         let turn = Mutex(())
         let run = ScenarioRun(options, cache: cache) { event in
             turn.withLock { _ in

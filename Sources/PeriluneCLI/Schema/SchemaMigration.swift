@@ -16,7 +16,7 @@ struct SchemaMigration {
             if let table = bySQL[statement], let lua = builder(table), try await makesSame(lua, as: table, among: tables) {
                 parts.append(indented(lua))
             } else {
-                // The text is kept unchanged, because the schema stores it.
+                // The statement is kept unchanged, because SQLite stores its text in the schema.
                 parts.append("  db:execute(\(longString(statement)))")
             }
         }

@@ -13,7 +13,7 @@ struct SettingsFile: Sendable {
         let line: Int
     }
 
-    /// The path in messages.
+    /// The path of the file in messages.
     let path: String
     private(set) var entries: [Setting: Entry] = [:]
 

@@ -10,7 +10,7 @@ final class FileWatcher {
     private static let ignoredFolders: Set<String> = ["__snapshots__", "node_modules"]
     private static let suffixes = [".lua", ".sql", ".sqlite"]
 
-    /// - Throws: ``CommandFailure`` if the system has no more watches.
+    /// - Throws: ``CommandFailure`` if the system cannot create another file watcher.
     init() throws {
         inotify = try Inotify.forCommand()
         add(".")

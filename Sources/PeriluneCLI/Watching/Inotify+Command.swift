@@ -2,9 +2,9 @@ internal import Perilune
 
 /// Watchers for commands, which report errors as ``CommandFailure`` values.
 extension Inotify {
-    /// Creates a watcher.
+    /// Creates a file watcher.
     ///
-    /// - Throws: ``CommandFailure`` if the system has no more watchers.
+    /// - Throws: ``CommandFailure`` if the system cannot create another file watcher.
     static func forCommand() throws -> Inotify {
         do {
             return try Inotify()

@@ -8,7 +8,7 @@ final class WatchedFiles {
     private var folders: [CInt: [String: String]] = [:]
     private var known: Set<String> = []
 
-    /// - Throws: ``CommandFailure`` if the system has no more watches.
+    /// - Throws: ``CommandFailure`` if the system cannot create another file watcher.
     init() throws {
         inotify = try Inotify.forCommand()
     }

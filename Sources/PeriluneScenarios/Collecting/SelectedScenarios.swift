@@ -127,7 +127,7 @@ package struct SelectedScenarios: Sendable {
                 first[scenario.id] = scenario
                 return false
             }
-            // The same file or line was given twice.
+            // The user named the same file or line twice.
             guard other.line != scenario.line || other.positionAtLine != scenario.positionAtLine else { return true }
             var result = ScenarioResult(scenario, .errored, seed: options.seed)
             let message = "another scenario has the same name, at \(other.place)"

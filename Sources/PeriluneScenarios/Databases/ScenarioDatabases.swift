@@ -113,7 +113,7 @@ final class ScenarioDatabases: Sendable {
             guard name == Self.base else { throw unknown(name, in: source) }
             return try migrations(of: source.file).map(migrated)
         }
-        // A template with the name of the base begins with an empty database, unless it names a parent.
+        // A template named `base` starts with an empty database, unless it names a parent.
         let parent = template.parent ?? (name == Self.base ? "empty" : Self.base)
         let path = try chain(from: template, in: source)
         let below = try layer(parent, in: source)

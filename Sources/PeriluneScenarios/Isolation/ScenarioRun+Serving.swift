@@ -60,7 +60,7 @@ extension ScenarioRun {
 /// The snapshot registry of a worker process, which asks the parent process, because scenarios in other processes use snapshots, too.
 private struct SnapshotQuestions: SnapshotRegistry {
     let channel: FrameChannel
-    /// The connection for the answers.
+    /// The connection for answers from the parent process.
     let answers: FrameChannel
 
     /// Asks the parent process and blocks the thread until the answer arrives. A worker process runs only one scenario at a time.

@@ -1,4 +1,4 @@
-/// A moment at which a scenario can end a process: before or after a commit or a call.
+/// A point at which a scenario can end a process: before or after a commit or a call.
 public struct CrashPoint: Codable, Sendable {
     /// The number of the point in its run, from 1.
     public let number: Int

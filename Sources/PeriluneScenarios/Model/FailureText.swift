@@ -102,7 +102,7 @@ struct FailureText {
         return lines
     }
 
-    /// Returns a line of a comparison. Missing and unexpected parts begin with a sign.
+    /// Returns a colored line of a comparison: `+ ` marks missing parts, `- ` unexpected ones.
     private func detail(_ text: String) -> String {
         let line = "    " + Self.plain(text)
         if text.hasPrefix("- ") { return style.red("  " + Self.plain(text)).withPrefix("  ") }

@@ -11,7 +11,7 @@ struct ScenarioTrace: Codable, Sendable {
     /// The outcome, and the messages of failures.
     var verdict: [String] = []
 
-    /// The maximum number of lines that are kept for a state.
+    /// The maximum number of lines that are recorded for a Lua state.
     static let mostLines = 200_000
 
     mutating func add(_ statements: [StatementRecord]) {

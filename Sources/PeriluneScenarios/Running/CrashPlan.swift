@@ -74,7 +74,7 @@ final class CrashWatch {
         return true
     }
 
-    /// Ends the state now.
+    /// Ends the Lua state immediately.
     func end() {
         guard !hasEnded else { return }
         hasEnded = true

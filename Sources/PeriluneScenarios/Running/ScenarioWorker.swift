@@ -5,7 +5,7 @@ internal import PeriluneLua
 
 /// A worker that runs scenarios one after the other, on a dedicated thread with a large stack.
 actor ScenarioWorker {
-    /// A function that creates the loops of an attempt. Called on the thread of the worker.
+    /// A function that creates the event loops of an attempt. Called on the thread of the worker.
     typealias MakeLoops = (ManualClock) -> LoopGroup
 
     private nonisolated let thread = LuaThread()

@@ -29,7 +29,7 @@ final class SnapshotUses: SnapshotRegistry {
     var paths: Set<String> { uses.withLock { Set($0.keys) } }
 }
 
-/// The snapshot files.
+/// The files that store snapshots.
 package enum SnapshotFiles {
     static let folderName = "__snapshots__"
 

@@ -8,7 +8,7 @@ enum BoundValues {
             Array(expanded.utf8).withUnsafeBufferPointer { text in
                 var values: [String] = []
                 var position = 0
-                // Both texts are equal except for the values. Their tokens may differ: `-?` may have become `--1`.
+                // Apart from the values, both texts are equal. Their tokens may differ: `-?` may have become `--1`.
                 for token in SQLScanner(template) where position < text.count {
                     guard token.kind == .parameter else {
                         position += token.range.count

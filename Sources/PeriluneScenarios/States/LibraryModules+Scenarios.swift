@@ -5,7 +5,7 @@ internal import PeriluneScenarioLibrary
 
 /// The Lua modules that are available only in scenarios and in the command.
 extension LibraryModules {
-    /// The modules of the scenario language.
+    /// The Lua modules of the scenario language.
     package static let scenarios = LibraryModules(folder: "scenarios", embeddedScenariosModules)
 
     /// The reference of the Lua API, with the modules that generate types for editors and help from it.

@@ -94,7 +94,7 @@ final class CoverageCollector: Sendable {
         file.hasSuffix(ScenarioFiles.suffix) || file == "support.lua" || file.hasSuffix("/support.lua")
     }
 
-    /// Returns the sums, including executable lines that did not run, and project files that were never loaded. Compiling these
+    /// Returns the total coverage, including executable lines that did not run, and project files that were never loaded. Compiling these
     /// files needs a large stack.
     func finished(in projects: Set<ProjectFolder>) -> LineCoverage {
         coverage.withLock { coverage in

@@ -95,7 +95,7 @@ final class ScenarioStage {
         return (state, loader, setup.loop)
     }
 
-    /// Returns the contents of the database.
+    /// Returns an image of the database.
     func image() throws -> DatabaseImage {
         try trace.pausing { try writer.writeWithoutTransaction { db in try DatabaseImage(of: db) } }
     }

@@ -14,7 +14,7 @@ final class ScenarioState {
     let host: LuaTable
     /// The recorded calls of functions with external effects, which are not executed.
     let effects = EffectStubs()
-    /// The Swift modules for `require`.
+    /// The Swift modules that `require` finds.
     let modules: ScenarioModules
     private let loader: LibraryLoader
     private let chunks: ChunkCache

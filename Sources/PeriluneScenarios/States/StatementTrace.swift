@@ -95,7 +95,7 @@ final class StatementTrace {
     }
 
     private func begin(_ statement: OpaquePointer) {
-        // SQLite reports a trigger with the statement that caused it.
+        // SQLite reports the start of a trigger with the statement that fired it.
         guard index(of: statement) == nil, active.count < Self.mostActive else { return }
         let changes = sqlite3_total_changes64(sqlite3_db_handle(statement))
         active.append(ActiveStatement(statement: statement, start: plua_now(), changes: changes))

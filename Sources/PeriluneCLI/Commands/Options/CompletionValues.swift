@@ -56,7 +56,7 @@ enum CompletionValues {
         CompletionShell.requesting == .zsh ? value.replacing(":", with: "\\:") : value
     }
 
-    /// Returns the scenarios of a file that start a line and have a quoted name.
+    /// Returns the scenarios of a file whose definitions start a line and have a quoted name.
     static func scenarios(in path: String) -> [(name: String, line: Int)] {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
         return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in

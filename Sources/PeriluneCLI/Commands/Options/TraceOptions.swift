@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The options that select which statements are written to standard error.
+/// The options for tracing SQL statements on standard error.
 struct TraceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Write each SQL statement to standard error: statements (default), or profile.", valueName: "what"))

@@ -133,7 +133,7 @@ struct KeyDecoder {
     /// Returns the key of a sequence `ESC [ parameters final`.
     private mutating func nextOfControlSequence() -> Key? {
         guard let end = pending.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
-            // Valid sequences are shorter.
+            // No valid sequence is this long.
             return pending.count > 32 ? take(pending.count, .unknown) : nil
         }
         let sequence = Array(pending[...end])
@@ -171,7 +171,7 @@ struct KeyDecoder {
         case 3: modifier > 1 ? .alt("d") : .delete
         case 5: .pageUp
         case 6: .pageDown
-        // Enter with a modifier in terminals configured to report it: 27;modifier;13.
+        // Terminals that are configured to report modifiers send 27;modifier;13 for Enter with a modifier.
         case 27: modifier > 1 ? .newLine : .unknown
         default: .unknown
         }

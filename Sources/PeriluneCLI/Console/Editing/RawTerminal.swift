@@ -91,6 +91,6 @@ final class RawTerminal: Sendable {
 
 /// A pipe that signals changes of the window size, so that a single `poll` can wait for these and for keys.
 private enum WindowSignal {
-    /// The reading end. The first access installs the signal handler.
+    /// The reading end of the pipe. The first access installs the signal handler.
     static let end = SignalPipe.open(for: [SIGWINCH]) ?? -1
 }

@@ -13,7 +13,7 @@ final class TerminalEditor: LineEditor {
     private let lock = NSLock()
     /// Guarded by `lock`.
     private nonisolated(unsafe) var state: State
-    /// Only used by the reading thread.
+    /// Used only by the thread that reads keys.
     private nonisolated(unsafe) var decoder = KeyDecoder()
     /// Keys received together with the one that finished a statement. Only used by the reading thread.
     private nonisolated(unsafe) var waiting: [Key] = []

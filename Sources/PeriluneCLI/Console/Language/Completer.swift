@@ -18,7 +18,7 @@ struct Completer {
         var seen: Set<String> = []
         let wanted = prefix.lowercased()
         let found = candidates.filter { $0.lowercased().hasPrefix(wanted) && seen.insert($0).inserted }
-        // Candidates that match the case are preferred.
+        // Candidates that match the case of the prefix are preferred.
         let exact = found.filter { $0.hasPrefix(prefix) }
         return Completions(length: prefix.count, candidates: exact.isEmpty ? found : exact)
     }

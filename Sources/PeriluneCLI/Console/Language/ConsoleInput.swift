@@ -53,7 +53,7 @@ enum ConsoleInput: Equatable {
         if let name = habits[String(words[0])], argument.isEmpty || words[0].first?.isLetter == false {
             return .command(name: name, argument: argument)
         }
-        // `::label::` is Lua.
+        // `::label::` is a Lua label, not a command.
         guard text.hasPrefix(":"), !text.hasPrefix("::") else { return nil }
         return .command(name: String(words[0].dropFirst()), argument: argument)
     }

@@ -84,7 +84,7 @@ enum SQLSyntax {
         let tokens = SolidTokens(sql).list
         guard tokens.count > 2, ["table", "view", "index", "trigger"].contains(tokens[1].text.lowercased()) else { return nil }
         var rest = tokens[2...].drop { $0.isWord("if") || $0.isWord("exists") }
-        // schema.name
+        // Skips the name of a schema before a dot.
         if rest.count > 2, rest[rest.startIndex + 1].text == "." { rest = rest.dropFirst(2) }
         guard let name = rest.first?.name else { return nil }
         if tokens[0].isWord("drop") { return .object(kind: tokens[1].text.lowercased(), name: name) }

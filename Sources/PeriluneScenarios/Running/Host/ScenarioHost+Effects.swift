@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// The functions `stub` and `calls`.
+/// The native functions `stub` and `calls`, which replace and list calls with external effects.
 extension ScenarioHost {
     func installEffects() throws {
         try function("stub") { host, arguments in

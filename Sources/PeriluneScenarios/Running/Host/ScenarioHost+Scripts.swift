@@ -26,7 +26,7 @@ extension ScenarioHost {
             }
         }
 
-        /// Runs a script while the scenario waits.
+        /// Runs a script while the scenario waits for it.
         nonisolated(nonsending) private func perform(_ run: ScriptRun) async throws {
             run.loop.beginRun()
             defer { run.loop.endRun() }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// The functions `read_snapshot`, `write_snapshot` and `use_snapshot`.
+/// The native functions `read_snapshot`, `write_snapshot` and `use_snapshot`, which access the snapshots of a scenario file.
 extension ScenarioHost {
     func installSnapshots() throws {
         try function("read_snapshot") { host, arguments in

@@ -4,7 +4,7 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// The functions `begin_queries`, `end_queries`, `explain`, `query_count`, `last_statement` and `display_width`.
+/// The native functions that give the scenario library access to executed statements, such as `query_count` and `last_statement`.
 extension ScenarioHost {
     func installStatements() throws {
         try function("query_count") { host, _ in [.integer(Int64(host.stage.trace.count))] }
