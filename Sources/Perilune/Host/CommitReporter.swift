@@ -1,13 +1,13 @@
 internal import GRDB
 
-/// Reports which tables each committed transaction has changed. Used on the thread of the writing connection.
+/// A transaction observer that reports the tables changed by each committed transaction, on the thread of the writing connection.
 final class CommitReporter: TransactionObserver {
     private let report: (Set<String>?) -> Void
     private var tables: Set<String> = []
-    /// Whether something has changed that GRDB was only notified of.
+    /// Whether the transaction includes changes of unknown tables, which were announced with `notifyChanges` instead of an event.
     private var hasUnknownChanges = false
 
-    /// - Parameter report: Receives the tables; `nil` if they are unknown.
+    /// - Parameter report: Receives the names of the changed tables; `nil` if they are unknown.
     init(_ report: @escaping (Set<String>?) -> Void) {
         self.report = report
     }

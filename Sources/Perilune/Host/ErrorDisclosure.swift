@@ -7,18 +7,18 @@ public import PeriluneLua
 ///
 /// The error itself always reaches the program, as `LuaError.underlying`. See <doc:ErrorsForTenants>.
 public enum ErrorDisclosure: Sendable {
-    /// Scripts see only texts written for people: the messages of `LuaError` and `LuaErrorDescribing`, and the `errorDescription` of
-    /// `LocalizedError`. For other errors, they only see that a function of the program failed.
+    /// Scripts see only messages written for people: the messages of `LuaError` and `LuaErrorDescribing`, and the `errorDescription` of
+    /// `LocalizedError`. For any other error, scripts see a fixed message: a function of the program failed.
     case described
-    /// Scripts see all texts, including Swift descriptions, which may contain paths and SQL of the program. For scripts written by the
-    /// program's own team.
+    /// Scripts see the text of every error, including Swift descriptions, which may contain paths and SQL of the program. Suitable for
+    /// scripts written by the program's developers.
     case all
 
     /// Whether scripts see the text of an error.
     func shows(_ error: any Error) -> Bool {
         switch self {
         case .all: true
-        // The errors of this package name paths and dependencies of the program.
+        // These `LocalizedError`s of this package name paths and dependencies of the program.
         case .described:
             (error as? any LocalizedError)?.errorDescription != nil
                 && !(error is ScriptFileError || error is DependencyError || error is ChangesetError)
@@ -33,7 +33,7 @@ public enum ErrorDisclosure: Sendable {
 }
 
 extension LuaError {
-    /// The error for the program's log: with the traceback and the original Swift error, whose text scripts may not see.
+    /// The error for the program's log, with the traceback and the original Swift error, which can be hidden from scripts.
     public var logDescription: String {
         var text = description
         if let underlying, !(underlying is LuaError) {
@@ -44,7 +44,7 @@ extension LuaError {
         return text
     }
 
-    /// The same error, without errors of internal types, which programs cannot name.
+    /// The same error without an underlying error of an internal type, which programs cannot catch by type.
     var withoutInternalErrors: LuaError {
         guard let underlying else { return self }
         let type = String(reflecting: Swift.type(of: underlying))
@@ -56,7 +56,7 @@ extension LuaError {
 }
 
 extension BindingError {
-    /// The error as programs get it.
+    /// The `LuaError` that programs receive instead of this internal error.
     var published: LuaError {
         var error = LuaError(.usage, luaMessage, fields: luaFields)
         error.fields["kind"] = .string(luaKind)
@@ -64,7 +64,7 @@ extension BindingError {
     }
 }
 
-/// Runs an operation, and throws ``LuaError`` in place of errors of internal types.
+/// Runs an operation and converts a thrown `BindingError`, an internal type, to a ``LuaError``.
 func publishingErrors<Result>(_ operation: () throws -> Result) throws -> Result {
     do {
         return try operation()

@@ -3,9 +3,9 @@ internal import GRDB
 /// Notifies the observers of a connection in this process about commits in another process.
 final class ForeignCommits: Sendable {
     private weak let writer: (any DatabaseWriter)?
-    /// The object whose commits are being passed on by the current thread.
+    /// The `ForeignCommits` object that is replaying a foreign commit on the current thread.
     @TaskLocal static var source: ObjectIdentifier?
-    /// More tables in one message count as all tables.
+    /// The maximum number of tables that are reported one by one. A commit with more tables is reported as a change of all tables.
     private static let mostTables = 1000
 
     init(_ writer: any DatabaseWriter) {
@@ -17,7 +17,7 @@ final class ForeignCommits: Sendable {
     /// - Parameter tables: Their names; empty for all tables.
     func note(_ tables: [String]) {
         let source = ObjectIdentifier(self)
-        // A transaction without statements takes no lock, which could refuse the script's next write.
+        // A transaction without statements acquires no lock. A lock could make the script's next write fail.
         writer?.asyncWriteWithoutTransaction { db in
             try? Self.$source.withValue(source) {
                 try db.inTransaction(.deferred) {
@@ -32,9 +32,9 @@ final class ForeignCommits: Sendable {
         }
     }
 
-    /// Reports the commits of the connection, except commits that this object passes on.
+    /// Starts to report the commits of the connection, except the foreign commits that this object replays.
     ///
-    /// - Returns: The reporter, which works until it is released.
+    /// - Returns: The reporter, which observes the connection until it is released.
     func report(_ report: @escaping ([String]) -> Void) -> CommitReporter? {
         guard let writer else { return nil }
         let own = ObjectIdentifier(self)

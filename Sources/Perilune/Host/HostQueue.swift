@@ -1,6 +1,6 @@
-/// The calls that wait for a host, in the order of their arrival. Belongs to an actor.
+/// A queue of the calls that wait for a host, in order of arrival. Not thread-safe: an actor owns it.
 struct HostQueue {
-    /// How a wait ends.
+    /// The reason why a wait ends.
     enum Outcome {
         case turn, cancelled, tooLong
     }
@@ -20,7 +20,7 @@ struct HostQueue {
         waiting.append((number, continuation))
     }
 
-    /// Ends the longest wait. Returns whether there was any.
+    /// Resumes the call that has waited longest. Returns `false` if none waits.
     @discardableResult
     mutating func resumeFirst() -> Bool {
         guard !waiting.isEmpty else { return false }
@@ -32,7 +32,7 @@ struct HostQueue {
         while resumeFirst() {}
     }
 
-    /// Ends a wait, if it has not ended.
+    /// Ends a wait with an outcome, unless the wait has already ended.
     mutating func end(_ number: Int, _ outcome: Outcome) {
         guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
         waiting.remove(at: index).continuation.resume(returning: outcome)

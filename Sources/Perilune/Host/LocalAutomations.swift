@@ -3,18 +3,18 @@ internal import PeriluneLua
 
 /// The automations of scripts that run in the state of their host.
 final class LocalAutomations {
-    /// Keeps the loop alive while automations wait for events.
+    /// An event source that keeps the event loop alive while automations wait for events.
     private var eventSource: LoopSource?
-    /// The globals of the scripts that ran before the first file was loaded.
+    /// The table of globals before the first automation file was loaded, from which the globals of each file are made.
     private var globalsBeforeFiles: LuaTable?
-    /// The run that is loading a file.
+    /// The run that is loading an automation file.
     private var loadingRun: LuaRun?
 
     func load(
         _ source: [UInt8], named path: String, isLive: Bool, poll: Duration?, in host: isolated ScriptHost
     ) async throws -> Int {
         let former = try host.state.globals
-        // The previous version exists until the new one replaces it.
+        // Both versions of the automations are in memory until the new one replaces the previous one.
         let restoreLimit = host.state.raiseMemoryLimit(byBytes: host.state.memoryInBytes)
         defer { restoreLimit() }
         try renewGlobals(in: host)
@@ -44,7 +44,7 @@ final class LocalAutomations {
         }
     }
 
-    /// Gives each version of a file its own globals.
+    /// Installs a new table of globals, so each version of an automation file has separate globals.
     private func renewGlobals(in host: isolated ScriptHost) throws {
         let base = try globalsBeforeFiles ?? host.state.globals
         globalsBeforeFiles = base
@@ -70,7 +70,7 @@ final class LocalAutomations {
 }
 
 extension ScriptHost {
-    /// Returns a module of the library in the state of the host.
+    /// Loads a module of the Lua library in the host's state, and returns its table.
     func library(_ module: LibraryInterface) throws -> LuaTable {
         guard case .table(let table) = try library.require(module.rawValue) else {
             throw LuaError(.usage, "the library has no module \(module.rawValue)")

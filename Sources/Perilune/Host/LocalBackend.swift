@@ -2,11 +2,11 @@ internal import PeriluneBindings
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// Scripts that run in the state of their host.
+/// The backend of scripts that run in the Lua state of their host.
 final class LocalBackend: ScriptBackend {
     private let local: LocalControl
     private let automations = LocalAutomations()
-    /// The functions that a host in another process observes, by number.
+    /// The observations that a host in another process has started here, by number.
     var observations: [Int64: any ObservedFunction] = [:]
     private var observationCount: Int64 = 0
 
@@ -33,7 +33,7 @@ final class LocalBackend: ScriptBackend {
         try await chunk.callAsync(arguments.map { .string($0) })
     }
 
-    /// Sets the table `arg` as in the stand-alone interpreter: the script at 0, its arguments from 1.
+    /// Sets the global table `arg` like the stand-alone interpreter: `arg[0]` is the script, and its arguments start at `arg[1]`.
     private func setArguments(_ arguments: [LuaString], of name: String, in state: LuaState) throws {
         let table = try state.makeTable(arrayCount: arguments.count)
         for (index, argument) in ([LuaString(name)] + arguments).enumerated() {
@@ -96,7 +96,7 @@ final class LocalBackend: ScriptBackend {
         try LocalObservation(function, removesDuplicates: removesDuplicates, in: host)
     }
 
-    /// Begins an observation for a host in another process, and returns its number.
+    /// Starts an observation on behalf of a host in another process, and returns its number.
     func serveObservation(of function: String, removesDuplicates: Bool, in host: isolated ScriptHost) async throws -> Int64 {
         let observation = try await observe(function, removesDuplicates: removesDuplicates, in: host)
         observationCount += 1
@@ -137,10 +137,10 @@ final class LocalBackend: ScriptBackend {
     }
 }
 
-/// The control of scripts in the state of their host.
+/// Thread-safe control of scripts that run in the host's Lua state.
 struct LocalControl: ScriptControl {
     let runs: LuaState.Cancellation
-    /// Wakes the callers that wait until nothing runs.
+    /// Cancels the calls of `waitUntilIdle`.
     let waits: HostCancellation
     let signals: LoopSignals
 

@@ -1,9 +1,9 @@
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// A function that is observed in the state of its host.
+/// An observation of a script function in the host's Lua state.
 final class LocalObservation: ObservedFunction {
-    /// The observation's table, used only on the thread of the host.
+    /// The Lua table of the observation. Safe to send, because only the host's thread uses the table.
     fileprivate struct Handle: @unchecked Sendable {
         let table: LuaTable
     }

@@ -1,6 +1,7 @@
 internal import PeriluneLua
 
-// Test frameworks reflect the operands of a failed expectation on the thread of the test; see `Mirror.init(opaque:)`.
+// Opaque mirrors of the actors: test frameworks reflect the operands of a failed expectation on the test's thread. See
+// `Mirror.init(opaque:)`.
 
 extension ScriptHost: CustomReflectable {
     /// A mirror without children: the contents belong to the actor.

@@ -1,9 +1,9 @@
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// The resources used by a run, excluding the runs that it waited for.
+/// The resources that a run has used, excluding nested runs that it waited for.
 public struct RunFigures: Sendable, Equatable {
-    /// The maximum memory of the Lua state during the run, in bytes. The state may have used most of it before.
+    /// The peak memory of the Lua state during the run, in bytes. Most of this memory may already have been in use when the run started.
     public internal(set) var peakMemoryInBytes = 0
     /// The number of executed SQL statements.
     public internal(set) var statementCount = 0
@@ -13,7 +13,7 @@ public struct RunFigures: Sendable, Equatable {
     public internal(set) var changedRowCount = 0
     /// The number of bytes that SQLite has written to files: databases, journals, and temporary files for sorting.
     public internal(set) var writtenByteCount = 0
-    /// The number of executed Lua instructions, in steps of a thousand; `nil` without a limit on instructions.
+    /// The number of executed Lua instructions, counted in steps of 1,000; `nil` unless the run has an instruction limit.
     public internal(set) var instructionCount: Int?
 
     init() {}
@@ -28,7 +28,7 @@ public struct RunFigures: Sendable, Equatable {
     }
 }
 
-/// The figures in a form that is sent to another process.
+/// Conversion to and from the wire format between processes.
 extension RunFigures {
     var value: WireValue {
         .list([
@@ -38,7 +38,7 @@ extension RunFigures {
         ])
     }
 
-    /// - Parameter value: The values may come from an attacker: missing or negative counts become 0.
+    /// - Parameter value: Untrusted data: missing or negative counts become 0.
     init(_ value: WireValue) {
         let values = value.elements ?? []
         func number(_ index: Int) -> Int? {

@@ -1,28 +1,28 @@
 internal import PeriluneLua
 internal import Synchronization
 
-/// A reporter that passes the begin and end of runs to the receivers of a host, or of all hosts of a pool.
+/// A reporter that sends an event to its receivers when a run starts or ends, in one host or in all hosts of a pool.
 final class RunReporter: Sendable {
     private struct State {
         var streams: [Int: AsyncStream<ScriptRunEvent>.Continuation] = [:]
         var lastStream = 0
-        /// Called once, when the first receiver comes. They return whether their owner still exists.
+        /// Closures that are called once, when the first receiver is added. They return whether their owner still exists.
         var activations: [@Sendable () -> Bool] = []
     }
 
     private static let lastID = Atomic(0)
-    /// The maximum number of events that wait for a slow receiver; beyond it, the oldest are lost.
+    /// The maximum number of events that are buffered for a slow receiver. If the buffer is full, the oldest event is dropped.
     private static let bufferSize = 4096
 
     private let observer: (@Sendable (ScriptRunEvent) -> Void)?
     private let hasReceivers: Atomic<Bool>
     private let state = Mutex(State())
 
-    /// Receives the figures of the run that the current task serves for a host in another process.
+    /// A closure that receives the figures of each run requested by a host in another process.
     let reportFigures: (@Sendable (RunFigures) -> Void)?
 
     /// - Parameters:
-    ///   - isOn: Whether runs are reported from the beginning; by default only if there is an observer.
+    ///   - isOn: Whether runs are reported before a receiver is added; by default, only if there is an observer.
     ///   - observer: Receives each event, on the thread of the host.
     init(
         isOn: Bool? = nil, observer: (@Sendable (ScriptRunEvent) -> Void)?, reportFigures: (@Sendable (RunFigures) -> Void)? = nil
@@ -31,7 +31,7 @@ final class RunReporter: Sendable {
         hasReceivers = Atomic(isOn ?? (observer != nil))
     }
 
-    /// Whether a receiver exists or has existed; before, runs need not be measured.
+    /// Whether a receiver has ever been added. Until then, runs need not be measured.
     var isOn: Bool { hasReceivers.load(ordering: .relaxed) }
 
     func turnOn() {
@@ -43,7 +43,7 @@ final class RunReporter: Sendable {
         for activation in activations { _ = activation() }
     }
 
-    /// Calls a closure when the first receiver is added; immediately if one exists.
+    /// Calls a closure when the first receiver is added, or immediately if the reporter is already on.
     func whenOn(_ activation: @escaping @Sendable () -> Bool, isAlive: @escaping @Sendable () -> Bool) {
         let isLate = state.withLock { state in
             if isOn { return true }
@@ -61,7 +61,7 @@ final class RunReporter: Sendable {
         for stream in streams { stream.yield(event) }
     }
 
-    /// Returns the events from now on, until the reader stops or the reporter is released.
+    /// Returns a stream of future events, which ends when the reader stops or the reporter is released.
     func events() -> AsyncStream<ScriptRunEvent> {
         let (stream, continuation) = AsyncStream<ScriptRunEvent>.makeStream(bufferingPolicy: .bufferingNewest(Self.bufferSize))
         let number = state.withLock { state in
@@ -74,7 +74,7 @@ final class RunReporter: Sendable {
         return stream
     }
 
-    /// Ends the sequences of events.
+    /// Finishes the event streams.
     func end() {
         let streams = state.withLock { Array($0.streams.values) }
         for stream in streams { stream.finish() }
@@ -83,14 +83,14 @@ final class RunReporter: Sendable {
     deinit { end() }
 }
 
-/// A run that is measured.
+/// The measurement of an active run.
 final class RunWatch {
     private let reporter: RunReporter
     private let begin: ScriptRunEvent
     private let start = ContinuousClock.now
     let meter: LuaMeter
 
-    /// Reports the begin of a run.
+    /// Reports the start of a run and begins to measure it.
     init(_ kind: ScriptRunEvent.Kind, _ name: String?, tag: String?, of state: LuaState, _ reporter: RunReporter) {
         self.reporter = reporter
         meter = LuaMeter(of: state)
@@ -98,16 +98,16 @@ final class RunWatch {
         reporter.send(begin)
     }
 
-    /// Reports its end.
+    /// Reports the end of the run.
     ///
-    /// - Parameter figures: Replaces the counts of the meter by counts from another process.
+    /// - Parameter figures: The figures from another process, reported instead of the meter's; `nil` to report the meter's.
     func end(_ error: (any Error)?, figures: RunFigures? = nil) {
         reporter.send(begin.ended(error, after: .now - start, figures ?? RunFigures(meter)))
     }
 }
 
 extension ScriptRunEvent {
-    /// The end of the run.
+    /// Returns the event for the end of the run that started with this event.
     func ended(_ error: (any Error)?, after duration: Duration, _ figures: RunFigures) -> ScriptRunEvent {
         let outcome = Outcome(of: error)
         let end = End(outcome: outcome, error: outcome == .succeeded ? nil : error, duration: duration, figures: figures)

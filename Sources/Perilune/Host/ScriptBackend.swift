@@ -1,12 +1,12 @@
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// The place in which the scripts of a host run: the state of the host, or another process. In both cases the host's state encodes the
-/// arguments and holds the results.
+/// The backend that runs the scripts of a host, in the host's Lua state or in another process. In both cases, the host's Lua state encodes
+/// the arguments and holds the results.
 protocol ScriptBackend: AnyObject {
-    /// Whether scripts run in the state of the host, so that Swift can use their functions, records and observations.
+    /// Whether scripts run in the host's Lua state, which gives Swift direct access to their functions, records and observations.
     var usesHostState: Bool { get }
-    /// Cancels runs and passes signals on, from any thread.
+    /// The control that cancels runs and delivers signals from any thread.
     var control: any ScriptControl { get }
 
     // Runs
@@ -15,47 +15,47 @@ protocol ScriptBackend: AnyObject {
         _ source: [UInt8], named name: String, _ makeArguments: (LuaState) throws -> [LuaValue], in host: isolated ScriptHost
     ) async throws -> [LuaValue]
 
-    /// Runs source text as the stand-alone interpreter does.
+    /// Runs source text like the stand-alone interpreter.
     func runCommand(_ source: [UInt8], named name: String, _ arguments: [[UInt8]], in host: isolated ScriptHost) async throws
 
     func call(
         _ function: String, _ makeArguments: (LuaState) throws -> [LuaValue], in host: isolated ScriptHost
     ) async throws -> [LuaValue]
 
-    /// Whether scripts have defined a function.
+    /// Returns whether scripts have defined a function.
     func defines(_ function: String, in host: isolated ScriptHost) async throws -> Bool
 
     /// Compiles source text without running it.
     func compile(_ source: [UInt8], named name: String, in host: isolated ScriptHost) async throws
 
-    /// Sets the options of the current run, and forgets the figures of the last one. Returns the previous options.
+    /// Sets the options of the current run, clears the figures of the last run, and returns the previous options.
     func exchangeOptions(_ options: RunOptions?) -> RunOptions?
 
-    /// The figures of the last run; `nil` if the meter of the caller has counted them.
+    /// The figures of the last run; `nil` if the caller's meter has measured the run.
     var lastFigures: RunFigures? { get }
 
     func limitTime(to time: Duration, in host: isolated ScriptHost)
 
     // Automations, jobs and observations
 
-    /// Runs a file that defines automations, which replace the previous ones. Returns their number.
+    /// Runs a file that defines automations, which replace the previous automations. Returns the number of automations.
     func loadAutomations(
         _ source: [UInt8], named path: String, isLive: Bool, poll: Duration?, in host: isolated ScriptHost
     ) async throws -> Int
 
-    /// Keeps waits for callbacks waiting until the automations end.
+    /// Keeps the event loop alive, so that `waitUntilIdle` does not return until the automations end.
     func waitForEvents(in host: isolated ScriptHost) async throws
 
-    /// Ends the automations, after their active runs.
+    /// Waits for the active runs of the automations, then ends the automations.
     func endAutomations(in host: isolated ScriptHost) async throws
 
-    /// Calls a function of the library with values that can go to another process, and returns its first result.
+    /// Calls a function of the Lua library with arguments that can be sent to another process, and returns its first result.
     func callLibrary(
         _ module: LibraryInterface, _ function: String, _ makeArguments: (LuaState) throws -> [LuaValue],
         in host: isolated ScriptHost
     ) async throws -> LuaValue
 
-    /// Begins to observe the result of a script's function.
+    /// Starts an observation of a script function's result.
     func observe(
         _ function: String, removesDuplicates: Bool, in host: isolated ScriptHost
     ) async throws -> any ObservedFunction
@@ -67,12 +67,12 @@ protocol ScriptBackend: AnyObject {
 
     func waitUntilIdle(in host: isolated ScriptHost) async throws
     func isIdle(in host: isolated ScriptHost) async -> Bool
-    /// Ends timers, observations and tasks.
+    /// Ends the scripts' timers, observations and tasks.
     func endCallbacks(in host: isolated ScriptHost) async
-    /// Removes and returns the first unhandled error of a called function.
+    /// Removes and returns the first unhandled error of a callback.
     func takeCallbackFailure(in host: isolated ScriptHost) async -> (any Error)?
 
-    /// Ends everything; no call follows.
+    /// Releases all resources. The backend must not be used afterwards.
     func close(in host: isolated ScriptHost)
 }
 
@@ -82,7 +82,7 @@ enum LibraryInterface: String {
     case jobs = "perilune.events.job_bridge"
 }
 
-/// A script function that is observed on behalf of Swift, until the last reference is released.
+/// A script function that Swift code observes. The observation ends when the last reference is released.
 protocol ObservedFunction: AnyObject, Sendable {
     var name: String { get }
 
@@ -92,28 +92,29 @@ protocol ObservedFunction: AnyObject, Sendable {
     /// Returns a new value; `nil` if nothing has changed.
     func take(in host: isolated ScriptHost) async throws -> [LuaValue]?
 
-    /// Pauses or resumes the observation, or changes its function. Returns the answer of the method of that name in Lua.
+    /// Calls a method of the observation in Lua, which pauses or resumes the observation, or changes its function. Returns the method's
+    /// result.
     ///
-    /// - Parameter function: The name of the next function, for `change`.
+    /// - Parameter function: The name of the new function, for the method `change`.
     func control(_ method: String, _ function: String?, in host: isolated ScriptHost) async throws -> Bool
 }
 
-/// Control of the scripts of a host from any thread.
+/// Thread-safe control of a host's scripts.
 protocol ScriptControl: Sendable {
-    /// Begins to pass on callbacks, output and other messages of the scripts to the host.
+    /// Starts to forward callbacks, output and other messages of the scripts to the host.
     func attach(to host: ScriptHost)
     /// Ends the active run, and any wait for the host to become idle.
     func cancel()
-    /// Ends the active run. In another process, waits are requests like runs, and end too.
+    /// Ends the active run. If scripts run in another process, this also ends waits, which are requests there like runs.
     func cancelRuns()
     /// Ends the active run, or else the next run or wait.
     func cancelRunOrNext()
-    /// Passes on a system signal. Returns whether a script observes it.
+    /// Forwards a system signal to the scripts. Returns whether a script observes the signal.
     func deliver(signal name: String) -> Bool
     /// The layers of isolation around the scripts.
     var layers: Set<IsolationLayer> { get }
-    /// Whether nothing can run any more.
+    /// Whether the process of the scripts has ended, which makes further runs impossible.
     var hasEnded: Bool { get }
-    /// The number of the process, if it is another one.
+    /// The ID of the scripts' process; `nil` if scripts run in this process.
     var processID: Int32? { get }
 }

@@ -5,13 +5,13 @@ internal import PeriluneBindings
 // Closing hosts at the end of a process.
 
 extension ScriptHost {
-    /// Closes hosts and their databases before the process ends. The last connection that closes a file empties its write-ahead log into
-    /// the file, and removes the log.
+    /// Closes hosts and their databases before the process exits. The last connection to a database file checkpoints the write-ahead log
+    /// into the file, and removes the log.
     ///
-    /// Blocks the calling thread, which must not run one of the hosts.
+    /// Blocks the calling thread, which must not be the thread of one of the hosts.
     ///
-    /// - Parameter limit: The time after which the process ends without waiting any longer, as if it were killed; committed changes are not
-    ///   lost.
+    /// - Parameter limit: The maximum time to wait. After a timeout, databases may remain open as after a kill, but committed changes are
+    ///   not lost.
     package static func closeWithDatabases(_ hosts: [ScriptHost], within limit: Duration = .seconds(2)) {
         guard !hosts.isEmpty else { return }
         let isDone = DispatchSemaphore(value: 0)

@@ -7,66 +7,69 @@ public import PeriluneLua
 extension ScriptHost {
     /// The settings of a host.
     public struct Configuration: Sendable {
-        /// The default database, `db`. `nil` for the database in the dependency container, from `DependencyContainer.prepare` or the test.
+        /// The default database, which scripts use as `db`. If `nil`, the host uses the database in the dependency container, as set by
+        /// `DependencyContainer.prepare` or by a test.
         public var database: DatabaseSource?
-        /// The standard functions that scripts have. Harmless ones by default.
+        /// The Lua standard libraries that scripts can use; by default, only harmless functions.
         public var libraries: LuaLibraries = .sandboxed
         /// The limits of one run.
         public var limits: LuaLimits = .none
-        /// Whether Lua behaves the same in each process: `pairs` and `next` visit keys in a fixed order, and numbers replace addresses.
-        /// Tests and previews always do so. The clock and random numbers come from the dependency container.
+        /// Whether Lua behaves the same in every process: `pairs` and `next` visit keys in a fixed order, and texts contain numbers instead
+        /// of memory addresses. Always on in tests and previews. The clock and random numbers come from the dependency container.
         public var isDeterministic = false
         /// Whether scripts may open database files and use SQL that reaches files (`ATTACH`, `VACUUM INTO`).
         public var allowsFiles = false
-        /// The paths of SQLite extensions loaded by each connection that scripts use. They are native code without any limits: list only
-        /// extensions that are safe for scripts, even in a sandbox. Scripts cannot load any.
+        /// The paths of SQLite extensions, which every connection used by scripts loads. Extensions are native code without limits: list
+        /// only extensions that are safe for sandboxed scripts. Scripts cannot load extensions.
         public var sqliteExtensions: [String] = []
-        /// The places in which `require` searches for modules, in this order; Swift modules (``ScriptHost/register(module:_:_:)``) come
-        /// first.
+        /// The sources in which `require` searches for modules, in this order. Swift modules (``ScriptHost/register(module:_:_:)``) take
+        /// precedence.
         public var moduleSources: [ModuleSource] = []
-        /// The folder in which `require` searches last, as expected by scripts of the command line: `package.path` initially contains this
-        /// folder, and scripts may change it. `nil`: nowhere.
+        /// The folder that `require` searches last, for scripts on the command line. `package.path` initially contains this folder, and
+        /// scripts may change `package.path`. `nil` disables this search.
         package var moduleFolder: String?
-        /// The destination of lines that scripts print.
+        /// The destination of printed lines.
         public var output = ScriptOutput.standardOutput()
-        /// The maximum size of the default database, in bytes; `nil` for no limit. Writing more is an error of kind `full`, for scripts and
-        /// for the program, on the connection that scripts use. Whole pages count; the write-ahead log does not.
+        /// The maximum size of the default database, in bytes; `nil` for no limit. A write that exceeds the limit fails with an error of
+        /// kind `full`, for scripts and for the program, on the connection that scripts use. The size is measured in whole pages, without
+        /// the write-ahead log.
         public var diskQuota: Int?
-        /// Records the calls of functions with external effects, instead of executing them; `nil` executes them.
+        /// A recorder for calls of functions with external effects, which are recorded instead of executed; `nil` to execute them.
         public var effectRecorder: EffectRecorder?
         /// The rule that determines which error texts of the program's functions scripts can see.
         public var errorDisclosure = ErrorDisclosure.described
-        /// A closure called on the thread of the host when a run begins or ends. It must return quickly and must not use the host.
+        /// A closure that is called on the host's thread when a run starts or ends. The closure must return quickly and must not use the
+        /// host.
         public var runObserver: (@Sendable (ScriptRunEvent) -> Void)?
-        /// The tag of the runs in ``ScriptRunEvent``, for example a tenant.
+        /// The tag of the host's runs in ``ScriptRunEvent``, for example the name of a tenant.
         public var runTag: String?
         /// The receiver of unhandled errors in timers, observations and tasks of scripts.
         public var callbackErrors = CallbackErrors.log
         /// The signals that the program forwards with ``ScriptHost/deliver(signal:)``, without the prefix "SIG".
         package var signals: [String] = []
-        /// Whether timers and tasks of scripts see the task-local values of the task that ran the script.
+        /// Whether timers and tasks of a script inherit the task-local values of the Swift task that ran the script.
         package var carriesTaskLocalValues = true
-        /// The reporter of a pool, which receives the events of runs.
+        /// The event reporter that the hosts of a pool share.
         var runReporter: RunReporter?
-        /// Whether the global `db` is the default database.
+        /// Whether scripts can access the default database as the global `db`.
         package var definesGlobalDatabase = true
-        /// A closure called with the path of each file in which `require` searches for a module in ``moduleFolder``.
+        /// A closure that is called with each file path that `require` tries when it searches ``moduleFolder``.
         package var willLookForModule: (@Sendable (String) -> Void)?
         /// The process in which scripts run; by default the host's process.
         public var isolation = ScriptIsolation.none
-        /// Whether a transaction of the default database that SQL opens with `BEGIN` or `SAVEPOINT` lasts until SQL ends it, as at a
-        /// prompt. For a database that the host opens, and for previews.
+        /// Whether a transaction that SQL opens with `BEGIN` or `SAVEPOINT` stays open until SQL ends it, as at an SQL prompt. Applies to a
+        /// default database that the host opens, and to previews.
         package var keepsTransactions = false
-        /// The withheld effects of scripts on a copy; `nil` if they do not run on a copy.
+        /// The external effects that are withheld while scripts run on a copy of the database; `nil` if they run on the database itself.
         var previewWithholds: OutsideEffects?
-        /// Additional Lua modules for the library.
+        /// Additional modules of the Lua library.
         package var libraryModules: [LibraryModules] = []
-        /// A closure called with the loader of the library's modules, to add functions for scripts.
+        /// A closure that adds functions for scripts. Receives the loader of the library's modules.
         package var extending: (@Sendable (LibraryLoader, LuaState) throws -> Void)?
 
         /// Creates a configuration for untrusted scripts.
         ///
-        /// - Parameter database: The default database; by default the one in the container.
+        /// - Parameter database: The default database; if `nil`, the database in the dependency container.
         /// - Parameter deterministic: See ``isDeterministic``.
         public init(database: DatabaseSource? = nil, deterministic: Bool = false) {
             self.database = database
@@ -76,22 +79,22 @@ extension ScriptHost {
 }
 
 extension ScriptHost.Configuration {
-    /// The source of the database that the host opens; `nil` for the container's.
+    /// The source of the database that the host opens; `nil` if the host uses the container's database.
     var databaseToMake: DatabaseSource? {
         var source = database
         source?.keepsTransactions = keepsTransactions
         return source
     }
 
-    /// Returns the default database: opened from its source, or taken from the container.
+    /// Opens the default database, or returns the container's database.
     func openDatabase(in container: DependencyContainer) async throws -> any DatabaseWriter {
         guard let source = databaseToMake else { return try await container.value(for: DefaultDatabaseKey.self) }
         return try await DatabaseMaker(source: source, environment: .resolve(in: container)).make()
     }
 
-    /// Opens the default database itself in every context.
+    /// Opens the default database directly, even in tests and previews.
     ///
-    /// - Parameter environment: The environment whose clock the database gets.
+    /// - Parameter environment: The environment that provides the database's clock.
     func openDatabase(seeing environment: ScriptEnvironment = .machine) throws -> any DatabaseWriter {
         guard let source = databaseToMake else { throw LuaError(.usage, "a host without dependencies needs its own database") }
         return try DatabaseMaker(source: source, environment: environment).makeLive()

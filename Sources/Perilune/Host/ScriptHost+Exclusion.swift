@@ -3,14 +3,15 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
 
-/// Mutual exclusion of runs: tasks that use a host at the same time wait, in the order of their arrival.
+/// Mutual exclusion of runs: if several tasks use a host, they run one at a time, in order of arrival.
 extension ScriptHost {
-    /// The runs whose scripts wait for the current task, by host: a function called by such a script may run the host immediately.
+    /// The runs whose scripts wait for the current task, by host. A Swift function called by such a script may use the host without
+    /// acquiring the lock again.
     @TaskLocal private static var waitingRuns: [ObjectIdentifier: OngoingUse] = [:]
 
-    /// Runs an operation while no other script runs in this host.
+    /// Runs an operation with exclusive use of this host.
     ///
-    /// - Parameter label: The run for events; `nil` for operations that are not runs.
+    /// - Parameter label: The kind and name of the run in events; `nil` if the operation is not reported as a run.
     /// - Throws: `CancellationError` if the task is cancelled, even while it waits.
     nonisolated func exclusively<Result: Sendable>(
         _ label: RunLabel? = nil, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
@@ -32,21 +33,21 @@ extension ScriptHost {
         }
     }
 
-    /// Ends the active run and the scripts' callbacks, and releases the state, the registered functions and the script process. Later and
-    /// waiting calls throw a `LuaError` with code `usage`.
+    /// Ends the active run and the scripts' callbacks, and releases the Lua state, the registered functions and the script process. Waiting
+    /// and later calls throw a `LuaError` with code `usage`.
     ///
     /// Must not be called by a function that a script of the host waits for.
     public nonisolated func close() async {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         control.cancelRuns()
-        // Repeated until the lock is free: a run that holds the lock but has not begun is not cancelled by the first call.
+        // Repeats the cancellation, because a call that holds the lock may start its run only after the first one.
         let ending = Task { [control] in
             while true {
                 try await Task.sleep(for: .milliseconds(20))
                 control.cancelRuns()
             }
         }
-        // Uses a task that is not cancelled, so that it gets the host in any case.
+        // A cancelled task could not acquire the lock, so a new task does.
         await Task {
             guard await lock.acquire() else { return }
             ending.cancel()
@@ -64,7 +65,7 @@ extension ScriptHost {
         if !sharesReporter { runReporter.end() }
     }
 
-    /// Runs an operation, during which runs may start that it waits for.
+    /// Runs an operation that can start runs and wait for them, and converts its errors for the program.
     func perform<Result: Sendable>(
         _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
@@ -84,7 +85,7 @@ extension ScriptHost {
     }
 }
 
-/// Whether an operation still runs. Tasks started by the operation may outlive it.
+/// A flag that records whether an operation is still running. Tasks started by the operation may outlive it.
 final class OngoingUse: Sendable {
     private let isOver = Atomic(false)
 
@@ -93,8 +94,8 @@ final class OngoingUse: Sendable {
     func end() { isOver.store(true, ordering: .releasing) }
 }
 
-/// A lock that tasks acquire in the order of their requests. It is not part of the actor, whose thread is occupied while a script runs, so
-/// that a waiting task can be cancelled.
+/// A fair asynchronous lock, acquired in the order of requests. The lock is separate from the host actor, because a waiting task must be
+/// cancellable even while a script occupies the actor's thread.
 final class FIFOLock: Sendable {
     private struct State {
         var isTaken = false
@@ -112,7 +113,7 @@ final class FIFOLock: Sendable {
     /// Waits for the lock. Returns `false` if the task is cancelled before it acquires the lock.
     func acquire() async -> Bool {
         if Task.isCancelled { return false }
-        // In the usual case, the lock is free and no waiting is needed.
+        // Fast path: the lock is free.
         let number = state.withLock { state -> Int? in
             if state.take() { return nil }
             state.count += 1
@@ -141,7 +142,7 @@ final class FIFOLock: Sendable {
         continuation?.resume(returning: false)
     }
 
-    /// Hands the lock to the task that has waited longest.
+    /// Releases the lock, and passes it to the task that has waited longest.
     func release() {
         let isFree = state.withLock { state in
             state.isTaken = !state.waiting.isEmpty
@@ -150,11 +151,11 @@ final class FIFOLock: Sendable {
         if !isFree { resumeNext() }
     }
 
-    // A separate function, because Swift takes 0.1 ms to create the type of the resumed value.
+    // A separate function, because Swift takes 0.1 ms to instantiate the metadata of the continuation's type.
     private func resumeNext() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst().continuation }
-            // The task was cancelled in the meantime.
+            // The last waiting task was cancelled in the meantime.
             state.isTaken = false
             return nil
         }

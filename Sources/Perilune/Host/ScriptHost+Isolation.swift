@@ -7,7 +7,7 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// A host whose scripts run in a separate process.
+/// Hosts whose scripts run in a separate process.
 extension ScriptHost {
     /// Creates a host and starts the process of its scripts.
     init(
@@ -41,22 +41,22 @@ extension ScriptHost {
         var own = configuration
         own.limits = .none
         own.diskQuota = nil
-        // Not used by scripts, whose default database is open in their process.
+        // A placeholder: the scripts' default database is open in their own process.
         try self.init(
             own, database: DatabaseQueue(), environment: environment,
             worker: WorkerBackend(worker, timeLimit: configuration.limits.time, trace: trace, database: database))
     }
 
-    /// The isolation layers that are active in the process of the scripts; empty if scripts run in this process.
+    /// The isolation layers that are active in the scripts' process; empty if scripts run in this process.
     public nonisolated var isolationLayers: Set<IsolationLayer> { control.layers }
 
-    /// Whether the process of the scripts has ended, so that nothing can run any more.
+    /// Whether the scripts' process has ended, which makes further runs impossible.
     package nonisolated var hasCrashed: Bool { control.hasEnded }
 
-    /// The id of the process in which the scripts run, if it is another one.
+    /// The ID of the scripts' process; `nil` if scripts run in this process.
     package nonisolated var workerProcessID: Int32? { control.processID }
 
-    /// Rejects features that need the Lua state of the scripts, if it is in another process.
+    /// Throws an error if the scripts' Lua state is in another process.
     func requireOwnState(for what: String) throws {
         if backend.usesHostState { return }
         throw LuaError(.usage, "scripts in a process of their own cannot have \(what); make a host without isolation")
@@ -64,7 +64,7 @@ extension ScriptHost {
 }
 
 extension ScriptEnvironment {
-    /// Answers a question about the current time, a UUID or a random number; `nil` for other questions.
+    /// Returns the current time, a new UUID or a random number if the message requests one; `nil` for other messages.
     func answer(to message: WorkerMessage) -> WireValue? {
         switch message {
         case .now: (try? now().microsecondsSince1970).map { .integer($0) }
@@ -75,14 +75,14 @@ extension ScriptEnvironment {
     }
 }
 
-/// The database of scripts in another process.
+/// The default database of scripts in another process.
 struct IsolatedDatabase {
-    /// `nil` for a database in the memory of the process.
+    /// The path of the file; `nil` for an in-memory database of the scripts' process.
     var path: String?
     var settings: ConnectionSettings
-    /// The trace with which the database was opened.
+    /// The trace in the configuration of the database.
     var trace: SQLTrace?
-    /// The same database in this process, if it is open.
+    /// The connection to the same database in this process, if one is open.
     var writer: (any DatabaseWriter)?
 
     func makeTrace(in environment: ScriptEnvironment) -> SQLTrace? {
@@ -93,9 +93,9 @@ struct IsolatedDatabase {
 }
 
 extension ScriptHost.Configuration {
-    /// The default database, for another process.
+    /// Returns the default database in a form that another process can open.
     ///
-    /// - Throws: `LuaError` with code `usage` for a database in the memory of this process.
+    /// - Throws: `LuaError` with code `usage` for an in-memory database of this process.
     func isolatedDatabase(in container: DependencyContainer) async throws -> IsolatedDatabase {
         guard let source = databaseToMake else { return try await isolated(container.value(for: DefaultDatabaseKey.self)) }
         let environment = try await ScriptEnvironment.resolve(in: container)
@@ -105,7 +105,7 @@ extension ScriptHost.Configuration {
         case .inMemory where source.migrations == nil:
             return IsolatedDatabase(path: nil, settings: try source.connectionSettings(), trace: source.trace)
         case .pool, .queue:
-            // The process opens the file. This process opens the database only to migrate it.
+            // The scripts' process opens the file. This process opens the database only if it has to migrate it.
             guard isLive, source.migrations == nil || source.isReadonly else { break }
             return IsolatedDatabase(path: try source.path(), settings: try source.connectionSettings(), trace: source.trace)
         case .existing, .inMemory, .cluster: break
@@ -113,20 +113,20 @@ extension ScriptHost.Configuration {
         return try await isolated(DatabaseMaker(source: source, environment: environment, needsFile: true).make())
     }
 
-    /// The error of scripts in a separate process that use a database in a cluster.
+    /// The error for a cluster database whose scripts run in a separate process.
     package static let noNetwork = LuaError(
         .usage,
         "a process of its own reaches no cluster, because it has no network; use a copy of the database in a file, or no isolation"
     )
 
-    /// Returns the file of an open database.
+    /// Returns the file and the settings of an open database.
     private func isolated(_ writer: any DatabaseWriter) async throws -> IsolatedDatabase {
         try DatabasePlaces.of(writer).refuse(Self.noNetwork)
         let source = OpenedDatabases.source(of: writer)
         let settings = try source?.connectionSettings() ?? ConnectionSettings(writer.configuration)
-        // SQLite returns a general error if it is interrupted while it prepares a statement.
+        // If SQLite is interrupted while it prepares a statement, it returns a generic error, which is replaced by a cancellation error.
         let path = try await Task.preferringCancellation {
-            // Does not use the path, which is a URI in tests.
+            // Does not use `writer.path`, which is a URI in tests.
             try await writer.read { db in
                 try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? ""
             }
@@ -138,7 +138,7 @@ extension ScriptHost.Configuration {
         return IsolatedDatabase(path: path, settings: settings, trace: source?.trace, writer: writer)
     }
 
-    /// Rejects settings that do not work in another process.
+    /// Rejects settings that are unavailable if scripts run in another process.
     func checkIsolation() throws {
         func refuse(_ what: String) -> LuaError { LuaError(.usage, "scripts in a process of their own cannot have \(what)") }
         guard libraries.isSubset(of: .sandboxed) else { throw refuse("libraries that reach files or programs: use .sandboxed") }

@@ -1,17 +1,17 @@
 package import PeriluneBindings
 internal import PeriluneLua
 
-/// Migrating the database of a host.
+/// Lua migrations of the default database, read from a folder.
 extension ScriptHost {
-    /// The status of a folder's migrations in the default database.
+    /// Returns the status of a folder's migrations in the default database.
     package func migrationStatus(ofFolder folder: String) throws -> ScriptMigrations.Status {
         try migrations(inFolder: folder).status()
     }
 
-    /// Runs the migrations of a folder that have not been applied to the default database.
+    /// Applies a folder's pending migrations to the default database.
     ///
     /// - Parameters:
-    ///   - target: The last migration to run; by default all run.
+    ///   - target: The last migration to apply; `nil` to apply all.
     ///   - didApply: A closure called after each committed migration, with its duration in seconds.
     package func migrate(
         folder: String, upTo target: String?, didApply: @escaping @Sendable (String, Double) -> Void
@@ -19,11 +19,11 @@ extension ScriptHost {
         try migrations(inFolder: folder).migrate(upTo: target, didApply: didApply)
     }
 
-    /// Undoes the last applied migration of a folder in the default database, or all migrations after a given one.
+    /// Undoes the last applied migration of a folder in the default database, or all migrations that were applied after a given one.
     ///
     /// - Parameters:
-    ///   - target: The last migration to keep.
-    ///   - didUndo: Called for each that was undone.
+    ///   - target: The last migration to keep; `nil` to undo only the last one.
+    ///   - didUndo: A closure called with the name of each undone migration.
     package func migrateDown(folder: String, to target: String?, didUndo: @escaping @Sendable (String) -> Void) throws {
         try migrations(inFolder: folder).migrateDown(to: target, didUndo: didUndo)
     }

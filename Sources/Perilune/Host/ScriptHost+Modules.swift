@@ -5,7 +5,7 @@ internal import PeriluneLua
 
 /// Swift modules that scripts can require.
 extension ScriptHost {
-    /// Registers Swift functions as a module, which scripts load with `require`.
+    /// Registers Swift functions as a module that scripts load with `require`.
     ///
     /// ```swift
     /// try await host.register(module: "mail") { mail in
@@ -16,26 +16,27 @@ extension ScriptHost {
     /// }
     /// ```
     ///
-    /// Replaces a module registered before with the same name, unless a script has required it.
+    /// Replaces a module that was registered with the same name, unless a script has already required it.
     ///
     /// - Parameters:
-    ///   - name: The name for `require`, which may contain dots.
-    ///   - documentation: Its purpose, for people.
-    ///   - define: Adds the functions.
-    /// - Throws: `LuaError` with code `usage` if a script has already required a module with this name, which it would continue to use, or
-    ///   if the name is reserved for a Lua library or `perilune`.
+    ///   - name: The module name for `require`, which may contain dots.
+    ///   - documentation: A description of the module for people.
+    ///   - define: A closure that adds the functions.
+    /// - Throws: `LuaError` with code `usage` if a script has already required a module with this name, because the script would keep the
+    ///   previous module; or if the name is reserved for a Lua library or `perilune`.
     public func register(module name: String, _ documentation: String = "", _ define: @Sendable (ScriptModule) -> Void) throws {
         let module = ScriptModule(name)
         define(module)
         try modules.add(RegisteredModule(name: name, documentation: documentation, functions: module.functions))
     }
 
-    /// The registered modules, ordered by name: for manuals and editors.
+    /// The registered modules, ordered by name, for example to generate a manual or editor completions.
     public var registeredModules: [RegisteredModule] { modules.all }
 }
 
 extension ScriptHost.Configuration {
-    /// Returns the receiver of calls with external effects; in a preview the log, by default.
+    /// Returns the handler that receives calls with external effects instead of executing them: the recorder, or in previews a handler that
+    /// logs the calls. Returns `nil` if the calls are executed.
     func effects(in environment: ScriptEnvironment) -> EffectHandler? {
         if let effectRecorder {
             return { name, arguments in effectRecorder.record(PreviewEffect(name: name, arguments: arguments)) }

@@ -1,15 +1,15 @@
 package import GRDB
 
-/// The names in a database and in a script, for messages about unknown names.
+/// Tables, columns and functions of a database, for suggestions in messages about unknown names.
 extension ScriptHost {
-    /// The names in a database, for messages about unknown names.
+    /// The tables, columns and SQL functions of a database, for suggestions in messages about unknown names.
     package struct DatabaseNames: Sendable {
         /// The tables and views with their columns.
         package var tables: [(name: String, columns: [String])] = []
-        /// SQL functions, each once.
+        /// The names of the SQL functions, without duplicates.
         package var functions: [String] = []
 
-        /// Reads the names of a database.
+        /// Reads the names from a database.
         package init(of db: Database) throws {
             let names = try String.fetchAll(
                 db,
@@ -18,7 +18,7 @@ extension ScriptHost {
                     WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY name
                     """)
             for name in names {
-                // A view that does not compile has no columns.
+                // SQLite cannot list the columns of an invalid view.
                 let columns = try? String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [name])
                 tables.append((name, columns ?? []))
             }
@@ -31,7 +31,7 @@ extension ScriptHost {
         try? database.unsafeReentrantRead(DatabaseNames.init)
     }
 
-    /// Reads a file of Lua.
+    /// Reads a Lua file.
     ///
     /// - Throws: ``ScriptFileError``.
     package static func read(_ path: String) throws -> [UInt8] {
@@ -40,7 +40,7 @@ extension ScriptHost {
 }
 
 extension ScriptHost {
-    /// Returns SQLite's plan for a statement, with a line for each step, indented by depth; `nil` if the statement does not compile.
+    /// Returns SQLite's query plan for a statement, one line per step, indented by depth; `nil` if the statement does not compile.
     package func queryPlan(of sql: String) -> [String]? {
         try? database.unsafeReentrantRead { db in try QueryPlan.lines(of: sql, in: db) }
     }

@@ -1,13 +1,13 @@
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// Settings of single runs.
+/// Options that apply to single runs.
 extension ScriptHost {
-    /// Runs an operation with other settings for the runs that it begins, in every host.
+    /// Runs an operation, and applies options to the runs that it starts in any host.
     ///
     /// - Parameters:
-    ///   - options: Settings that are `nil` are taken from the enclosing scope, or else from the host.
-    ///   - operation: Runs scripts.
+    ///   - options: The options. An option that is `nil` is inherited from the enclosing scope, or else from the host.
+    ///   - operation: A closure that runs scripts.
     /// - Throws: Errors of the operation.
     nonisolated(nonsending) public static func withOptions<Result>(
         _ options: RunOptions, operation: nonisolated(nonsending) () async throws -> Result

@@ -1,7 +1,7 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// Finds functions of scripts by the names that Swift uses.
+/// Resolution of script functions from names such as `orders.total` or `Order:total`.
 extension ScriptHost {
     func function(_ value: LuaValue, named name: String) throws -> LuaFunction {
         guard case .function(let function) = value else {
@@ -10,7 +10,7 @@ extension ScriptHost {
         return function
     }
 
-    /// Returns the value of a global name with dots and optionally a colon, and the receiver if it is a method.
+    /// Returns the value of a global path such as `orders.total` or `Order:total`, and the receiver if the path has a colon.
     func resolve(_ name: String) throws -> (LuaValue, receiver: [LuaValue]) {
         let parts = name.split(omittingEmptySubsequences: false) { $0 == "." || $0 == ":" }.map(String.init)
         let isMethod = name.split(separator: ".", omittingEmptySubsequences: false).last?.contains(":") == true
@@ -40,7 +40,7 @@ extension ScriptHost {
 }
 
 extension LuaState {
-    /// Returns the names in a table, and the names of its requests if it is a class.
+    /// Returns the string keys of a table, including the requests of a record class.
     fileprivate func names(in value: LuaValue) throws -> [String] {
         guard case .table(let table) = value else { return [] }
         var names = try table.pairs().map(\.key)
@@ -48,7 +48,7 @@ extension LuaState {
         return names.compactMap { if case .string(let name) = $0 { name.description } else { nil } }.sorted()
     }
 
-    /// Returns the module that a script has required under a name; nil if it has not been required.
+    /// Returns the value of a module in `package.loaded`; nil if no script has required the module.
     fileprivate func loadedModule(_ name: String) throws -> LuaValue {
         guard case .table(let package) = try globals.get("package"), case .table(let loaded) = try package.get("loaded") else {
             return .nil
@@ -56,7 +56,7 @@ extension LuaState {
         return try loaded.get(.string(LuaString(name)))
     }
 
-    /// `value[key]` with metamethods, of any value.
+    /// Returns `value[key]` for a value of any type, respecting metamethods.
     fileprivate func index(_ value: LuaValue, _ key: String) throws -> LuaValue {
         if case .table(let table) = value { return try table.get(.string(LuaString(key))) }
         return try load("local value, key = ... return value[key]", named: "call")

@@ -12,9 +12,10 @@ extension ScriptHost {
     /// ```
     ///
     /// - Parameters:
-    ///   - path: The path of the file; a first line that starts with `#` is skipped.
-    ///   - argument: The arguments, which the script receives as `...`, encoded: structures as tables, dates as `perilune.date`.
-    ///   - type: The type of the decoded result, unless the context determines it. Without a type, the result is ignored.
+    ///   - path: The path of the file. A first line that starts with `#` is skipped.
+    ///   - argument: The arguments, which the script receives as `...`. They are encoded to Lua values: structures to tables, dates to
+    ///     `perilune.date`.
+    ///   - type: The type of the decoded result, if the context does not determine it.
     /// - Throws: `LuaError`, with code `conversion` if an argument or the result cannot be converted; `CancellationError` if the task is
     ///   cancelled; ``ScriptFileError`` if the file cannot be read.
     public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
@@ -28,8 +29,8 @@ extension ScriptHost {
 
     /// Runs a file and ignores its result.
     ///
-    /// - Throws: `LuaError` if the file does not compile, raises, or exceeds a limit; `CancellationError` if the task is cancelled;
-    ///   ``ScriptFileError`` if the file cannot be read.
+    /// - Throws: `LuaError` if the file does not compile, raises an error, or exceeds a limit; `CancellationError` if the task is
+    ///   cancelled; ``ScriptFileError`` if the file cannot be read.
     public nonisolated func run<each Argument: Encodable & Sendable>(
         file path: String, arguments argument: repeat each Argument
     ) async throws {
@@ -43,10 +44,10 @@ extension ScriptHost {
     ///
     /// - Parameter name: The name of the script in errors.
     /// - Parameter source: The text of the script.
-    /// - Parameter argument: The arguments that the script sees as `...`.
+    /// - Parameter argument: The arguments that the script receives as `...`.
     /// - Parameter type: The type of the result.
-    /// - Throws: `LuaError` if the text does not compile, raises, exceeds a limit, or its result does not decode as `Result`;
-    ///   `CancellationError` if the task is cancelled.
+    /// - Throws: `LuaError` if the text does not compile, raises an error, exceeds a limit, or returns a result that cannot be decoded as
+    ///   `Result`; `CancellationError` if the task is cancelled.
     public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         source: String, named name: String = "script", arguments argument: repeat each Argument,
         as type: Result.Type = Result.self
@@ -59,8 +60,8 @@ extension ScriptHost {
 
     /// Runs source text and ignores its result.
     ///
-    /// - Throws: `LuaError` if the text does not compile, raises, or exceeds a limit; `CancellationError` if the task
-    ///   is cancelled.
+    /// - Throws: `LuaError` if the text does not compile, raises an error, or exceeds a limit; `CancellationError` if the task is
+    ///   cancelled.
     public nonisolated func run<each Argument: Encodable & Sendable>(
         source: String, named name: String = "script", arguments argument: repeat each Argument
     ) async throws {
@@ -69,18 +70,18 @@ extension ScriptHost {
         }
     }
 
-    /// Calls a function in a script's global variable, and decodes its first result.
+    /// Calls a global function of the scripts, and decodes its first result.
     ///
     /// ```swift
     /// let total: Double = try await host.call("orders.total", 42)
     /// let label: String = try await host.call("Sale:label_of", 1)
     /// ```
     ///
-    /// - Parameter function: The name, with dots for fields of tables; with a colon before the last part, a method of the preceding object.
+    /// - Parameter function: The name of the function. Dots separate table fields; a colon before the last part calls a method.
     /// - Parameter argument: The arguments of the function.
     /// - Parameter type: The type of the result.
-    /// - Throws: `LuaError` if the function does not exist, raises an error, exceeds a limit, or its result does not decode as `Result`;
-    ///   `CancellationError` if the task is cancelled.
+    /// - Throws: `LuaError` if the function does not exist, raises an error, exceeds a limit, or returns a result that cannot be decoded as
+    ///   `Result`; `CancellationError` if the task is cancelled.
     public nonisolated func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         _ function: String, _ argument: repeat each Argument, as type: Result.Type = Result.self
     ) async throws -> Result {
@@ -89,10 +90,10 @@ extension ScriptHost {
         }
     }
 
-    /// Calls a function in a script's global variable, and ignores its result.
+    /// Calls a global function of the scripts, and ignores its result.
     ///
-    /// - Throws: `LuaError` if the function does not exist, raises, or exceeds a limit; `CancellationError` if the task
-    ///   is cancelled.
+    /// - Throws: `LuaError` if the function does not exist, raises an error, or exceeds a limit; `CancellationError` if the task is
+    ///   cancelled.
     public nonisolated func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument)
         async throws
     {
@@ -101,9 +102,9 @@ extension ScriptHost {
         }
     }
 
-    /// Returns whether a script has defined a function that `call(_:_:)` would call under this name.
+    /// Returns whether the scripts define a function that `call(_:_:)` can call by this name.
     ///
-    /// - Throws: `LuaError` if the state is closed.
+    /// - Throws: `LuaError` if the host is closed.
     public nonisolated func defines(_ function: String) async throws -> Bool {
         try await exclusively { host in
             try await host.backend.defines(function, in: host)
@@ -112,30 +113,31 @@ extension ScriptHost {
 
     // MARK: - As a command
 
-    /// Runs a file as the stand-alone interpreter does, with the table `arg`.
+    /// Runs a file like the stand-alone interpreter, with the global table `arg`.
     ///
     /// - Parameter arguments: The arguments, which the script receives as `...` and in the table `arg`.
     /// - Parameter path: The path of the file.
-    /// - Throws: ``ScriptFileError`` if the file cannot be read; `LuaError` if it does not compile, raises, or exceeds a limit.
+    /// - Throws: ``ScriptFileError`` if the file cannot be read; `LuaError` if the file does not compile, raises an error, or exceeds a
+    ///   limit.
     package nonisolated func run(file path: String, commandLine arguments: [String]) async throws {
         try await run(bytes: ScriptFile.read(path), named: path, commandLine: arguments)
     }
 
-    /// Runs source text as the stand-alone interpreter does, with the table `arg`.
+    /// Runs source text like the stand-alone interpreter, with the global table `arg`.
     ///
-    /// - Throws: `LuaError` if the text does not compile, raises, or exceeds a limit.
+    /// - Throws: `LuaError` if the text does not compile, raises an error, or exceeds a limit.
     package nonisolated func run(source: String, named name: String = "script", commandLine arguments: [String]) async throws {
         try await run(bytes: Array(source.utf8), named: name, commandLine: arguments)
     }
 
-    /// Runs source text given as bytes.
+    /// Runs the bytes of a source text like the stand-alone interpreter.
     ///
-    /// - Throws: `LuaError` if the text does not compile, raises, or exceeds a limit.
+    /// - Throws: `LuaError` if the text does not compile, raises an error, or exceeds a limit.
     package nonisolated func run(bytes: [UInt8], named name: String, commandLine arguments: [String]) async throws {
         try await run(bytes: bytes, named: name, commandLineBytes: arguments.map { Array($0.utf8) })
     }
 
-    /// Runs source text given as bytes, with arguments that may contain invalid UTF-8.
+    /// Runs the bytes of a source text like the stand-alone interpreter, with arguments that may be invalid UTF-8.
     package nonisolated func run(bytes: [UInt8], named name: String, commandLineBytes arguments: [[UInt8]]) async throws {
         try await exclusively(.script(name)) { host in try await host.startCommand(bytes, named: name, arguments) }
     }
@@ -145,9 +147,10 @@ extension ScriptHost {
         try await backend.runCommand(bytes, named: name, arguments, in: self)
     }
 
-    /// Makes runs without limits cancellable while they loop.
+    /// Makes runs without limits cancellable even while they execute a loop.
     ///
-    /// - Parameter signal: The signal that interrupts threads in all hosts of the process, instead of `SIGURG`. Its handler is replaced.
+    /// - Parameter signal: The signal that interrupts the threads of all hosts in this process, instead of `SIGURG`. The signal's handler
+    ///   is replaced.
     package func listen(for signal: Int32) {
         state.listen(for: signal)
     }
@@ -175,7 +178,7 @@ extension ScriptHost {
 }
 
 extension LuaState {
-    /// The arguments of a call.
+    /// Encodes the arguments of a call to Lua values.
     func encode<each Argument: Encodable & Sendable>(
         _ argument: repeat each Argument, for name: String
     ) throws -> [LuaValue] {
@@ -192,7 +195,7 @@ extension LuaState {
 }
 
 extension LuaError {
-    /// The same error with a place before the message.
+    /// Returns the error with a prefix in its message, such as the function and the argument number.
     func prefixed(_ place: String) -> LuaError {
         var error = LuaError(code, "\(place): \(message)")
         error.fields = fields

@@ -2,9 +2,9 @@ internal import PeriluneBindings
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// The begin and end of runs.
+/// Events and measurement of runs.
 extension ScriptHost {
-    /// A run started by the program, as reported in events.
+    /// The kind and name, for events, of a run that the program starts.
     struct RunLabel {
         let kind: ScriptRunEvent.Kind
         let name: String
@@ -13,14 +13,14 @@ extension ScriptHost {
         static func call(_ name: String) -> RunLabel { RunLabel(kind: .call, name: name) }
     }
 
-    /// The begin and end of each run of the host, from now on. A reader that is too slow loses the oldest events.
+    /// A stream of events for the start and end of the host's future runs. A slow reader loses the oldest events.
     ///
-    /// The sequence ends when the host is closed or released. For all hosts of a pool see ``ScriptPool/runEvents``.
+    /// The stream ends when the host is closed or released. For all hosts of a pool, see ``ScriptPool/runEvents``.
     public nonisolated var runEvents: AsyncStream<ScriptRunEvent> { runReporter.events() }
 
-    /// Runs an operation, and reports it as a run.
+    /// Runs an operation, and reports it as a run if it has a label.
     ///
-    /// - Parameter isInside: Whether a script of the host is waiting for it.
+    /// - Parameter isInside: Whether a script of the host is waiting for the operation.
     func perform<Result: Sendable>(
         _ label: RunLabel?, isInside: Bool, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
@@ -42,7 +42,7 @@ extension ScriptHost {
     private func perform<Result: Sendable>(
         isInside: Bool, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
-        // Functions of this process have no limits of their own: those are for the script.
+        // If scripts run in another process, the limits apply there and not to functions of this process.
         try await LuaRun.$ownLimits.withValue(backend.usesHostState ? LuaRun.ownLimits : nil) {
             try await LoopCarrier.$current.withValue(carriesTaskLocalValues ? LoopCarrier() : nil) {
                 isInside ? try await operation(self) : try await perform(operation)
@@ -50,7 +50,7 @@ extension ScriptHost {
         }
     }
 
-    /// Runs an operation whose use is counted.
+    /// Runs an operation, and adds its resource usage to a meter.
     func measured<Result: Sendable>(
         by meter: LuaMeter, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
@@ -71,14 +71,14 @@ extension ScriptHost {
 }
 
 extension ScriptPool {
-    /// The begin and end of each run of the pool's hosts, from now on. A reader that is too slow loses the oldest events.
+    /// A stream of events for the start and end of future runs in all hosts of the pool. A slow reader loses the oldest events.
     ///
-    /// The sequence ends when the pool is closed or released.
+    /// The stream ends when the pool is closed or released.
     public nonisolated var runEvents: AsyncStream<ScriptRunEvent> { runReporter.events() }
 }
 
 extension ScriptRunEvent {
-    /// The event as ``WorkerBackend/takeRunEvent(_:in:)`` takes it.
+    /// The event in the wire format that ``WorkerBackend/takeRunEvent(_:in:)`` decodes.
     var values: [WireValue] {
         var values: [WireValue] = [.integer(Int64(id)), .text(kind.rawValue), name.map { .text($0) } ?? .nil]
         if let end {

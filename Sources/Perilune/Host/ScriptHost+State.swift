@@ -1,14 +1,14 @@
 package import PeriluneBindings
 package import PeriluneLua
 
-// Access to the state of a host, for programs that inspect it between runs.
+// Access to a host's Lua state between runs.
 
 extension ScriptHost {
-    /// Runs an operation with the state while no script is running, for programs that inspect values of scripts.
+    /// Runs an operation with the host's Lua state while no script is running, for example to inspect globals.
     ///
-    /// - Parameter operation: Receives the host, its state, and the loader of the library's modules. It must not keep them or any Lua
-    ///   values.
-    /// - Throws: `LuaError` with details from the database and the source texts, as when running a script.
+    /// - Parameter operation: A closure that receives the host, its Lua state, and the loader of the library's modules. The closure must
+    ///   not keep any of these, or any Lua value.
+    /// - Throws: `LuaError` with the same details from the database and the source texts as an error of a script.
     package nonisolated func withState<Result: Sendable>(
         _ operation: @Sendable (isolated ScriptHost, LuaState, LibraryLoader) async throws -> Result
     ) async throws -> Result {
@@ -18,7 +18,7 @@ extension ScriptHost {
         }
     }
 
-    /// Keeps the text of a chunk, which reports of errors quote.
+    /// Stores the source text of a chunk, which error reports can quote.
     package func keepSourceText(_ bytes: [UInt8], named name: String) {
         sourceTexts.add(bytes, named: name)
     }

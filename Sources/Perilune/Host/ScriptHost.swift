@@ -4,10 +4,10 @@ internal import PeriluneDependencies
 internal import PeriluneLua
 internal import Synchronization
 
-/// Runs scripts against a database.
+/// An actor that runs Lua scripts against a database.
 ///
-/// A host is an actor with a separate thread: scripts may block in SQLite and recurse deeply without occupying the threads that Swift
-/// concurrency shares. Several hosts run in parallel.
+/// Each host has a dedicated thread, so scripts that block in SQLite or recurse deeply do not occupy the shared threads of Swift
+/// concurrency. Several hosts run in parallel.
 ///
 /// ```swift
 /// let host = try await ScriptHost(database: .pool("shop.sqlite"))
@@ -15,58 +15,58 @@ internal import Synchronization
 /// ```
 public actor ScriptHost {
     nonisolated let thread: LuaThread
-    /// The thread of the host, on which the actor runs.
+    /// The executor of the actor: the host's dedicated thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     let state: LuaState
-    /// The Swift modules for scripts.
+    /// The Swift modules that scripts can require.
     let modules: ModuleRegistry
     /// The default database.
     package let database: any DatabaseWriter
-    /// The scripts' values from the container of dependencies.
+    /// The scripts' dependencies from the container: clock, random numbers, UUIDs, logger.
     nonisolated let environment: ScriptEnvironment
-    /// The receiver of errors in functions called by the loop.
+    /// The receiver of unhandled errors in callbacks.
     let callbackErrors: CallbackErrors
     /// The source texts that error reports may quote.
     var sourceTexts: SourceTexts
-    /// Retains the environment that databases use on this thread.
+    /// The environment that databases use on the host's thread, retained here.
     private let threadEnvironment: ThreadEnvironment?
     nonisolated let cancellation: LuaState.Cancellation
-    /// The scheduler of the callbacks that scripts wait for.
+    /// The event loop that schedules timers, observations and tasks.
     let loop: ScriptLoop
-    /// The reporter of the begin and end of runs.
+    /// The reporter of run events.
     nonisolated let runReporter: RunReporter
-    /// Whether `require` looks for files that scripts may name.
+    /// Whether `require` searches for files through `package.path`.
     nonisolated let searchesFiles: Bool
     /// The rule that determines which error texts scripts can see.
     nonisolated let disclosure: ErrorDisclosure
-    /// Whether timers and tasks see the task-local values of the runs that started them.
+    /// Whether timers and tasks inherit the task-local values of the run that started them.
     nonisolated let carriesTaskLocalValues: Bool
-    /// Whether other hosts of a pool use the reporter, too.
+    /// Whether the host shares its reporter with the other hosts of a pool.
     nonisolated let sharesReporter: Bool
-    /// The tag of runs without a separate tag.
+    /// The default tag of runs.
     let runTag: String?
     let calls: LoopCalls
-    /// Prevents other hosts from running the same automations.
+    /// A claim that prevents other hosts from running the same automations.
     var automationClaim: AutomationClaim?
-    /// The loader through which the library's modules are reached.
+    /// The loader of the Lua library's modules.
     let library: LibraryLoader
-    /// Wakes the waiting callers when nothing is running.
+    /// The cancellation of calls that wait for the host to become idle.
     nonisolated let hostCancellation: HostCancellation
     nonisolated let lock = FIFOLock()
     nonisolated let isClosed = Atomic(false)
-    /// Runs the scripts, here or in another process.
+    /// The backend that runs the scripts, in this process or in another.
     let backend: any ScriptBackend
     nonisolated let control: any ScriptControl
-    /// The places in which `require` looks, for scripts in another process.
+    /// The sources in which `require` searches for modules, if scripts run in another process.
     let moduleSources: [ModuleSource]
-    /// The destination of output from scripts in another process.
+    /// The destination of printed lines, if scripts run in another process.
     let output: ScriptOutput
-    /// Whether scripts have only the libraries of the sandbox.
+    /// Whether scripts have only the sandboxed libraries.
     let isSandboxed: Bool
 
-    /// Creates a state for scripts. For its whole lifetime, the host uses the default database, the clock, the random numbers and the log
-    /// of the dependency container that the current task sees.
+    /// Creates a host. For its whole lifetime, the host uses the default database, the clock, the random numbers and the logger of the
+    /// current task's dependency container.
     ///
     /// - Throws: `DependencyError` if the default database was not prepared; a GRDB error if it cannot be opened; `LuaError` with code
     ///   `usage` for contradictory options, or a module folder that does not exist.
@@ -85,19 +85,19 @@ public actor ScriptHost {
         }
     }
 
-    /// Creates a state for untrusted scripts, with a database.
+    /// Creates a host for untrusted scripts, with a given default database.
     ///
     /// - Throws: A `DatabaseError` if the database cannot be opened, and the errors of its migrations.
     public init(database: DatabaseSource) async throws {
         try await self.init(Configuration(database: database))
     }
 
-    /// Creates a state for scripts without the dependency container, with the system clock.
+    /// Creates a host that uses the system clock instead of the dependency container.
     package init(standalone configuration: Configuration) throws {
         try self.init(configuration, database: configuration.openDatabase(), environment: nil)
     }
 
-    /// Creates a state for scripts with an open database.
+    /// Creates a host with an open database.
     init(
         _ configuration: Configuration, database: any DatabaseWriter, environment: ScriptEnvironment?,
         worker: sending WorkerBackend? = nil
@@ -118,7 +118,8 @@ public actor ScriptHost {
         self.environment = environment ?? .machine
         var setup = ScriptSetup(
             database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)
-        // No script runs in this state: if it took numbers from a seeded source, the scripts in the other process would miss them.
+        // No script runs in this Lua state. The state must not consume numbers of a seeded generator, which the scripts in the other
+        // process use.
         if worker != nil { setup.environment.random = .system }
         if let effects = configuration.previewWithholds { setup.withheld = effects }
         setup.modules = configuration.libraryModules
@@ -128,7 +129,7 @@ public actor ScriptHost {
         setup.extending = configuration.extending
         library = try setup.installWithChangesets(in: state)
         try configuration.output.install(in: state, environment: self.environment)
-        // This is also needed without a limit, because the function writes whole lines while other hosts print.
+        // Installed even without a limit, because this function writes whole lines, which do not mix with the output of other hosts.
         if worker == nil, case .standardOutput(let limit) = configuration.output { try state.limitOutput(toBytes: limit ?? .max) }
         searchesFiles = configuration.moduleFolder != nil
         carriesTaskLocalValues = configuration.carriesTaskLocalValues
@@ -142,7 +143,7 @@ public actor ScriptHost {
                 return []
             }.install(in: state)
         }
-        // The state belongs to the host, and so do its modules.
+        // `unowned` is safe, because the host owns both the state and the modules.
         try state.addModuleResolver { [unowned state] name in try modules.table(of: name, in: state).map { .value(.table($0)) } }
         for source in configuration.moduleSources {
             try source.check()
@@ -171,14 +172,14 @@ public actor ScriptHost {
             let watch = RunWatch(kind, name, tag: tag, of: state, reporter)
             return LoopCallWatch(meter: watch.meter) { watch.end($0) }
         }
-        // A failed automation does not end the wait: automations continue and will run again.
+        // With a handler, a failed automation does not end `waitUntilIdle`, because automations continue and run again.
         if case .handle = configuration.callbackErrors { setup.loop.takesReports = true }
         threadEnvironment = environment.map { ThreadEnvironment($0) }
         let scripts = HostScripts(
             loop: setup.loop, state: state, modules: modules, library: library, threadEnvironment: threadEnvironment)
         calls = LoopCalls(of: scripts, on: thread)
         if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
-        // The object created here belongs to the thread from now on.
+        // From here on, only the host's thread uses the state.
         state.thread = thread
         control.attach(to: self)
         setup.loop.queue.setWake { [weak self, thread] in
@@ -186,29 +187,29 @@ public actor ScriptHost {
         }
     }
 
-    /// Ends the scripts' callbacks. If runs are active, the state is closed after they end.
+    /// Ends the scripts' callbacks. If callbacks are still running, the state is closed after they end.
     deinit {
         guard calls.areUnderWay else { return }
         cancellation.cancelRuns()
         calls.end()
     }
 
-    /// Changes the time limit of future runs, in a host that has a time limit.
+    /// Changes the time limit of future runs, if the host has a time limit.
     package func limitTime(to time: Duration) {
         backend.limitTime(to: time, in: self)
     }
 
-    /// Ends the active run, and any wait for the host to become idle. Callable from anywhere. Open transactions of the script are rolled
-    /// back. The call that runs it throws a `LuaError` with code `cancelled`. Later runs are not affected.
+    /// Ends the active run, and any call of ``waitUntilIdle()``. The call that started the run throws a `LuaError` with code `cancelled`,
+    /// and open transactions of the script are rolled back. Later runs are not affected. Callable from any thread.
     public nonisolated func cancel() {
         control.cancel()
     }
 
-    /// Ends the active run, or else the next run or wait; for a command that a signal ends.
+    /// Ends the active run, or else the next run or wait. For commands that a signal ends.
     package nonisolated func cancelRunOrNext() {
         control.cancelRunOrNext()
     }
 
-    /// Whether the active run has exceeded its time limit: only briefly, unless nothing can end the run.
+    /// Whether the active run has exceeded its time limit. True only briefly, unless the run cannot be interrupted.
     package nonisolated var isOverdue: Bool { cancellation.isOverdue }
 }

@@ -3,13 +3,13 @@
 extension ScriptPool {
     /// The reason why a pool has closed a host.
     public enum DiscardReason: String, Sendable, CaseIterable {
-        /// A script passed a limit.
+        /// A script exceeded a limit.
         case limit
         /// A run was cancelled.
         case cancelled
-        /// The process of its scripts ended.
+        /// The scripts' process ended unexpectedly.
         case crashed
-        /// The host was unused for the pool's idle limit.
+        /// The host was unused for longer than the pool's idle limit.
         case idle
         /// The pool was reloaded.
         case reloaded
@@ -17,19 +17,19 @@ extension ScriptPool {
 
     /// A host that a pool has closed.
     public struct Discard: Sendable {
-        /// Why it was closed.
+        /// The reason why the pool closed the host.
         public let reason: DiscardReason
-        /// The error of the call that used the host; `nil` if no call used it.
+        /// The error of the call that used the host; `nil` if no call was using it.
         public let error: (any Error)?
     }
 
-    /// The numbers of a pool's hosts and waiting calls, and counts since the pool was created.
+    /// The current numbers of a pool's hosts and waiting calls, and totals since the pool was created.
     public struct Statistics: Sendable {
-        /// The number of hosts that serve calls, or are being created for one.
+        /// The number of hosts that serve a call or are being created for one.
         public internal(set) var busy = 0
         /// The number of free hosts.
         public internal(set) var idle = 0
-        /// The number of hosts that are ready to replace others.
+        /// The number of spare hosts, which are ready to replace discarded ones.
         public internal(set) var spares = 0
         /// The number of calls that wait for a host.
         public internal(set) var waiting = 0

@@ -4,7 +4,7 @@ internal import PeriluneDependencies
 internal import PeriluneLua
 internal import Synchronization
 
-/// Several hosts over one database, which serve calls in parallel.
+/// A pool of hosts that share a database and serve calls in parallel.
 ///
 /// ```swift
 /// let pool = try await ScriptPool(size: 4, database: .pool("shop.sqlite")) {
@@ -13,10 +13,10 @@ internal import Synchronization
 /// let total: Double = try await pool.call("orders.total", 42)
 /// ```
 ///
-/// Each call uses a host exclusively. Scripts share only the database, which allows parallel reads if it is a pool. A global variable is
-/// visible only to calls that happen to use the same host. A host whose script has exceeded a limit, or whose process has ended, is
-/// replaced by a new host. If a script calls a Swift function that calls the pool again, this call uses the script's host, which waits for
-/// it.
+/// Each call uses a host exclusively. Scripts share only the database, which allows parallel reads if it is a `DatabasePool`. A global
+/// variable is visible only to calls that happen to use the same host. If a script exceeds a limit or its process ends, the pool replaces
+/// the host. If a script calls a Swift function that calls the pool again, the nested call uses the script's host, which is waiting for the
+/// result.
 public actor ScriptPool {
     /// A host, and the version of the scripts with which it was prepared.
     private struct Member: Sendable {
@@ -26,7 +26,7 @@ public actor ScriptPool {
 
     /// A host that is used exclusively by a call.
     private final class Loan: Sendable {
-        /// `nil` after the call has ended, because its task-local values, which include this object, may live longer.
+        /// `nil` after the call has ended. Tasks that the call started may outlive it, and inherit this object as a task-local value.
         private let host: Mutex<ScriptHost?>
         private let failure = Mutex<Discard?>(nil)
 
@@ -34,12 +34,12 @@ public actor ScriptPool {
             self.host = Mutex(host)
         }
 
-        /// The host, as long as the call has it.
+        /// The host; `nil` after the call has ended.
         var activeHost: ScriptHost? { host.withLock { $0 } }
 
         func end() { host.withLock { $0 = nil } }
 
-        /// The reason why the host's state is unreliable: the call, or a nested one, has exceeded a limit, for example.
+        /// The reason why the pool must discard the host, for example because the call or a nested call has exceeded a limit.
         var discard: Discard? { failure.withLock { $0 } }
 
         nonisolated(nonsending) func perform<Result>(
@@ -62,10 +62,10 @@ public actor ScriptPool {
         }
     }
 
-    /// The hosts of the calls that the current task is part of, by pool.
+    /// The hosts that the current task already uses, by pool.
     @TaskLocal private static var loans: [ObjectIdentifier: Loan] = [:]
 
-    /// Makes a host without scripts.
+    /// Creates a host that is not prepared yet.
     private let makeEmptyHost: @Sendable () async throws -> ScriptHost
     /// Prepares a host with the scripts of the current version.
     private var prepare: @Sendable (ScriptHost) async throws -> Void
@@ -87,27 +87,28 @@ public actor ScriptPool {
     private let idleLimit: Duration?
     private var queue = HostQueue()
     private var isClosed = false
-    /// The hosts that calls have.
+    /// The hosts that calls are using.
     private var lent: [ObjectIdentifier: Member] = [:]
     /// The tasks that wait for hosts to be returned.
     private var returns = HostQueue()
     private var eviction: Task<Void, Never>?
     private var counts = Statistics()
-    /// The reporter of the begin and end of runs in all hosts.
+    /// The reporter of run events, which all hosts share.
     nonisolated let runReporter: RunReporter
 
     /// Creates a pool and its first host; other hosts are created on demand.
     ///
     /// - Parameters:
     ///   - size: The maximum number of hosts that serve calls.
-    ///   - spares: The number of additional hosts created in advance, in the background: a call that needs a new host, for example because
-    ///     one was discarded, gets one of these immediately.
-    ///   - maximumWaiting: The maximum number of calls that wait for a host; `nil` for no maximum. One more throws ``ScriptPoolError``.
-    ///   - waitLimit: The maximum time that a call waits for a host; `nil` to wait until one is free. Then it throws ``ScriptPoolError``.
-    ///     The time for creating a host does not count.
-    ///   - idleLimit: The time after which an unused host is closed; `nil` to keep unused hosts. A closed host is created again on demand.
-    ///   - configuration: The configuration of each host. All hosts share the database, even one in memory.
-    ///   - prepare: Makes a host ready: registers functions, runs files.
+    ///   - spares: The number of additional hosts created in advance, in the background. A call that needs a new host, for example because
+    ///     another host was discarded, receives a spare immediately.
+    ///   - maximumWaiting: The maximum number of calls that wait for a host; `nil` for no maximum. A further call throws
+    ///     ``ScriptPoolError``.
+    ///   - waitLimit: The maximum time that a call waits for a host before it throws ``ScriptPoolError``; `nil` to wait until a host is
+    ///     free. The time for creating a host does not count.
+    ///   - idleLimit: The time after which an unused host is closed; `nil` to keep unused hosts. Closed hosts are replaced on demand.
+    ///   - configuration: The configuration of each host. All hosts share the database, even an in-memory database.
+    ///   - prepare: A closure that prepares a host: registers functions, runs files.
     /// - Throws: Errors of creating the first host, and of `prepare`.
     public init(
         size: Int, spares: Int = 0, maximumWaiting: Int? = nil, waitLimit: Duration? = nil, idleLimit: Duration? = nil,
@@ -144,13 +145,13 @@ public actor ScriptPool {
         makeSpares()
     }
 
-    /// Creates a pool for untrusted scripts, with a database, and its first host.
+    /// Creates a pool for untrusted scripts, with a given database, and creates its first host.
     ///
     /// - Parameters:
     ///   - size: The maximum number of hosts that serve calls.
     ///   - spares: The number of additional hosts created in advance, in the background.
     ///   - database: The database that all hosts share.
-    ///   - prepare: Makes a host ready: registers functions, runs files.
+    ///   - prepare: A closure that prepares a host: registers functions, runs files.
     /// - Throws: Errors of opening the database, of creating the first host, and of `prepare`.
     public init(
         size: Int, spares: Int = 0, database: DatabaseSource,
@@ -160,11 +161,11 @@ public actor ScriptPool {
             size: size, spares: spares, configuration: ScriptHost.Configuration(database: database), prepare: prepare)
     }
 
-    /// Runs an operation with exclusive use of a host; waits until one is free.
+    /// Waits for a free host, and runs an operation with exclusive use of this host.
     ///
     /// The operation runs in the caller's isolation, so it may use values that are not `Sendable`.
     ///
-    /// - Throws: Any error of the operation; ``ScriptPoolError`` if no host becomes free in time; errors of creating a missing host;
+    /// - Throws: Any error of the operation; ``ScriptPoolError`` if no host becomes free in time; errors of creating a host;
     ///   `CancellationError` if the task is cancelled while it waits.
     nonisolated(nonsending) public func withHost<Result>(
         _ operation: nonisolated(nonsending) (ScriptHost) async throws -> Result
@@ -182,7 +183,7 @@ public actor ScriptPool {
         }
     }
 
-    /// Runs an operation, isolated to an actor, in which calls of the pool use the operation's host.
+    /// Runs an operation on the caller's actor. Nested calls of the pool use the same host.
     private static func lending<Result>(
         _ loan: Loan, of id: ObjectIdentifier, _ host: ScriptHost, isolation: isolated (any Actor)?,
         _ operation: nonisolated(nonsending) (ScriptHost) async throws -> Result
@@ -212,7 +213,7 @@ public actor ScriptPool {
     ///
     /// Must not be called by a function that a script of the pool waits for.
     ///
-    /// - Parameter limit: The time to wait for the calls, after which they are cancelled.
+    /// - Parameter limit: The time to wait for active calls. Calls that are still running afterwards are cancelled.
     public func close(within limit: Duration = .seconds(5)) async {
         isClosed = true
         queue.resumeAll()
@@ -225,18 +226,19 @@ public actor ScriptPool {
         runReporter.end()
     }
 
-    /// Replaces the scripts of the pool with a new version: later calls use hosts with new states, which the new `prepare` has set up.
+    /// Replaces the scripts of the pool with a new version. Later calls use new hosts, prepared by the new `prepare`.
     ///
-    /// The first new host is made before anything changes. If that fails, the pool continues with the previous version. Calls that use a
-    /// host of the previous version finish there. Reloads run one after the other.
+    /// The pool first creates a new host. If that fails, the pool continues with the previous version. Active calls finish on their hosts
+    /// of the previous version. Only one reload runs at a time.
     ///
     /// Must not be called by a function that a script of the pool waits for.
     ///
     /// - Parameters:
-    ///   - limit: The time to wait for the active calls, after which they are cancelled. `nil` to wait until they have ended.
-    ///   - prepare: Makes a host of the new version ready.
+    ///   - limit: The time to wait for active calls. Calls that are still running afterwards are cancelled. `nil` to wait until all have
+    ///     ended.
+    ///   - prepare: A closure that prepares a host of the new version.
     /// - Throws: Errors of creating a host, and of `prepare`; ``ScriptPoolError`` if the pool is closed; `CancellationError` if the task is
-    ///   cancelled before the new version is in use.
+    ///   cancelled before the pool switches to the new version.
     public func reload(
         endingCallsWithin limit: Duration? = nil, prepare: @escaping @Sendable (ScriptHost) async throws -> Void
     ) async throws {
@@ -273,7 +275,7 @@ public actor ScriptPool {
         for member in lent.values where member.version < current { await member.host.close() }
     }
 
-    /// The numbers of the pool's hosts and waiting calls, and counts since it was created.
+    /// The current numbers of the pool's hosts and waiting calls, and totals since the pool was created.
     public var statistics: Statistics {
         var statistics = counts
         statistics.busy = lent.count + underConstruction
@@ -283,18 +285,18 @@ public actor ScriptPool {
         return statistics
     }
 
-    /// Calls a function in any of the hosts, like `ScriptHost.call(_:_:)`.
+    /// Calls a script function in one of the hosts, and decodes its first result. See `ScriptHost.call(_:_:)`.
     ///
-    /// - Throws: As `ScriptHost.call(_:_:)` and ``withHost(_:)``.
+    /// - Throws: The errors of `ScriptHost.call(_:_:)` and ``withHost(_:)``.
     public func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         _ function: String, _ argument: repeat each Argument, as type: Result.Type = Result.self
     ) async throws -> Result {
         try await withHost { host in try await host.call(function, repeat each argument) }
     }
 
-    /// Calls a function, and ignores its result.
+    /// Calls a script function in one of the hosts, and ignores its result.
     ///
-    /// - Throws: As `ScriptHost.call(_:_:)` and ``withHost(_:)``.
+    /// - Throws: The errors of `ScriptHost.call(_:_:)` and ``withHost(_:)``.
     public func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
         try await withHost { host in try await host.call(function, repeat each argument) }
     }
@@ -310,7 +312,7 @@ public actor ScriptPool {
         return ScriptPoolError(code, message)
     }
 
-    /// Makes a host of the current version.
+    /// Creates and prepares a host of the current version.
     private func makeMember() async throws -> Member {
         let (version, prepare) = (version, prepare)
         let host = try await makeEmptyHost()
@@ -370,7 +372,7 @@ public actor ScriptPool {
         return nil
     }
 
-    /// Returns a host that replaces a missing one; `nil` if the pool was reloaded in the meantime.
+    /// Returns a spare or a newly created host; `nil` if the pool was reloaded or closed in the meantime.
     private func makeMissing() async throws -> Member? {
         missing -= 1
         defer { makeSpares() }
@@ -390,8 +392,8 @@ public actor ScriptPool {
         }
     }
 
-    /// Creates the missing spares, one after the other. If one cannot be created, this is tried again when a call takes a host, which
-    /// reports the error if it occurs again.
+    /// Creates the missing spares in the background, one at a time. If one cannot be created, the pool tries again when a call needs a new
+    /// host, and that call reports a persistent error.
     private func makeSpares() {
         guard spares.count < spareCount, !isMakingSpare, !isClosed else { return }
         isMakingSpare = true
@@ -412,7 +414,7 @@ public actor ScriptPool {
         makeSpares()
     }
 
-    /// Returns a host to the pool, or makes room for a new one.
+    /// Returns a host to the pool after a call, or discards it to make room for a new one.
     private func giveBack(_ member: Member, _ failure: Discard?) {
         returns.resumeAll()
         if isClosed {
@@ -449,8 +451,8 @@ public actor ScriptPool {
         }
     }
 
-    /// Closes the hosts that have been unused too long. Returns the time at which the next host will have been unused for too long; `nil`
-    /// if none is free.
+    /// Closes the hosts that have been unused for longer than the limit. Returns the time at which the next host reaches the limit; `nil`
+    /// if no host is free.
     private func evictIdleHosts(limit: Duration) -> ContinuousClock.Instant? {
         let now = ContinuousClock.now
         while let first = free.first, first.since + limit <= now {
@@ -486,7 +488,7 @@ public actor ScriptPool {
         case .tooLong:
             throw refusal(.waitedTooLong, "all hosts of the pool have been busy for \(waitLimit ?? .zero)")
         case .turn:
-            // The task was cancelled at the last moment, so the next waiting call gets the host.
+            // If the task was cancelled at the same time, the host goes to the next waiting call.
             if Task.isCancelled, !isClosed { queue.resumeFirst() }
         }
     }
@@ -495,7 +497,7 @@ public actor ScriptPool {
         queue.end(number, outcome)
     }
 
-    /// Waits, up to a maximum time, for a condition that changes when calls return hosts.
+    /// Waits until a condition is true or a timeout expires. The condition is evaluated whenever a call returns a host.
     private func waitForReturns(within limit: Duration?, until condition: () -> Bool) async {
         let end = limit.map { ContinuousClock.now + $0 }
         while !condition() {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The reason why a ``ScriptPool`` does not serve a call. A web service answers it with status 503.
+/// The error of a call that a ``ScriptPool`` cannot serve. A web service should respond with status 503.
 public struct ScriptPoolError: Error, CustomStringConvertible, Sendable {
     /// Identifies the reason in a form that programs can check.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -14,9 +14,9 @@ public struct ScriptPoolError: Error, CustomStringConvertible, Sendable {
 
         /// The pool is closed.
         public static let closed = Code(value: .closed)
-        /// The maximum number of calls already waits for a host.
+        /// The maximum number of calls is already waiting for a host.
         public static let tooManyWaiting = Code(value: .tooManyWaiting)
-        /// The call has waited for a host for the maximum time.
+        /// No host became free within the maximum waiting time.
         public static let waitedTooLong = Code(value: .waitedTooLong)
 
         public var description: String { value.rawValue }
@@ -27,7 +27,7 @@ public struct ScriptPoolError: Error, CustomStringConvertible, Sendable {
     /// Describes the reason, for people.
     public let message: String
 
-    /// Creates an error that a fake pool can throw in tests of a program.
+    /// Creates an error, for example for tests of a program with a fake pool.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

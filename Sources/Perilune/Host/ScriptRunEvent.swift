@@ -1,6 +1,6 @@
 internal import PeriluneLua
 
-/// The begin or the end of a run: of a script, a call, or a function called by a host for a timer, a task or an automation.
+/// The start or the end of a run: a script, a function call by the program, or a callback of a timer, a task or an automation.
 ///
 /// Use the events for metrics, quotas and billing. See ``ScriptHost/runEvents`` and ``ScriptHost/Configuration/runObserver``.
 public struct ScriptRunEvent: Sendable {
@@ -12,7 +12,7 @@ public struct ScriptRunEvent: Sendable {
         case call
         /// An attempt to run an automation.
         case automation
-        /// A timer was due.
+        /// A timer fired.
         case timer
         /// A script started a task.
         case task
@@ -22,33 +22,33 @@ public struct ScriptRunEvent: Sendable {
         case signal
     }
 
-    /// How a run ended.
+    /// The outcome of a run.
     public enum Outcome: String, Sendable, CaseIterable {
-        /// Without an error.
+        /// The run ended without an error.
         case succeeded
-        /// With an error.
+        /// The run ended with an error.
         case failed
-        /// It passed a limit.
+        /// The run exceeded a limit.
         case limited
-        /// The program cancelled it.
+        /// The program cancelled the run.
         case cancelled
-        /// The process of its scripts ended.
+        /// The scripts' process ended unexpectedly.
         case crashed
     }
 
     /// The end of a run.
     public struct End: Sendable {
-        /// How the run ended.
+        /// The outcome of the run.
         public let outcome: Outcome
-        /// The error that ended it; `nil` if it succeeded.
+        /// The error that ended the run; `nil` if the run succeeded.
         public let error: (any Error)?
-        /// The time since its begin, waits included.
+        /// The time from start to end, including waits.
         public let duration: Duration
         /// The resources used by the run.
         public let figures: RunFigures
     }
 
-    /// Identifies the run in this process: the events of its begin and end have the same number.
+    /// The identifier of the run, unique in this process. The start and end events of a run have the same identifier.
     public let id: Int
     /// The cause of the run.
     public let kind: Kind
@@ -56,12 +56,14 @@ public struct ScriptRunEvent: Sendable {
     public let name: String?
     /// The tag in the options of the run, or else in the host's configuration, for example a tenant.
     public let tag: String?
-    /// The end of the run; `nil` in the event of its begin.
+    /// The result of the run; `nil` in its start event.
     public let end: End?
 }
 
 extension ScriptRunEvent.Kind {
-    /// - Parameter source: The kind of a source of the loop.
+    /// Creates the kind of run for an event source; `nil` if its calls are not reported as runs.
+    ///
+    /// - Parameter source: The kind of the event loop's source.
     init?(source: String) {
         switch source {
         case "timer": self = .timer

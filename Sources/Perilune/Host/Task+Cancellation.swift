@@ -1,7 +1,7 @@
-/// Throws cancellation errors instead of the errors of cancelled operations.
+/// A wrapper that reports cancellation consistently.
 extension Task where Success == Never, Failure == Never {
-    /// Runs an operation. If the current task is cancelled when the operation ends, throws a cancellation error instead of returning the
-    /// outcome of the operation.
+    /// Runs an operation. If the current task is cancelled when the operation ends, throws a `CancellationError` instead of the operation's
+    /// result or error.
     nonisolated(nonsending) static func preferringCancellation<Value>(
         _ operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {

@@ -1,7 +1,7 @@
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// Automations, jobs and observations of scripts in another process: they are there, and the host asks for their results.
+/// Automations, jobs and observations of scripts in another process, which the host controls through requests.
 extension WorkerBackend {
     func loadAutomations(
         _ source: [UInt8], named path: String, isLive: Bool, poll: Duration?, in host: isolated ScriptHost
@@ -17,7 +17,7 @@ extension WorkerBackend {
     }
 
     func endAutomations(in host: isolated ScriptHost) async throws {
-        // A process that has ended has no automations.
+        // If the process has ended, its automations have ended too.
         if connection.hasEnded { return }
         _ = try await request(.endAutomations, [], in: host)
     }
@@ -40,10 +40,10 @@ extension WorkerBackend {
     }
 }
 
-/// A function that is observed in another process.
+/// An observation of a script function in another process.
 private final class ForeignObservation: ObservedFunction {
     let name: String
-    /// The number of the observation in that process.
+    /// The observation's number in the other process.
     private let number: WireValue
     private let host: ScriptHost
 

@@ -4,27 +4,27 @@ internal import PeriluneBindings
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// Scripts that run in another process: sends requests there, and answers the questions of that process.
+/// The backend of scripts in another process: sends requests to the process, and answers the questions that it asks.
 final class WorkerBackend: ScriptBackend {
     let connection: WorkerConnection
-    /// The time limit of runs without their own.
+    /// The default time limit of runs.
     private var timeLimit: Duration?
     let databasePath: String?
-    /// Receives the statements of the scripts.
+    /// The trace that receives the scripts' SQL statements.
     private let trace: SQLTrace?
-    /// Notifies the program's observers of the scripts' commits.
+    /// Notifies observers in this process about commits of the scripts.
     private let commits: ForeignCommits?
-    /// Notifies the scripts' observers of the program's commits, once Swift uses observers.
+    /// Notifies the scripts' process about commits in this process. Created when the first automation or observation starts.
     private var reporter: CommitReporter?
-    /// The functions of the modules that scripts have called.
+    /// The function tables of the Swift modules that scripts have called, by module name.
     private var modules: [String: LuaTable] = [:]
-    /// The beginning of the line that the scripts are printing.
+    /// Printed text that has not been terminated by a newline yet.
     private var printedLine: [UInt8] = []
     /// The options of the current run.
     private var options: RunOptions?
     /// The figures of the last run.
     private var figures: RunFigures?
-    /// The runs that the process has begun by itself, by their number there.
+    /// The runs that the process has started without a request, by their number in the process.
     private var ownRuns: [Int64: OwnRun] = [:]
 
     init(_ connection: WorkerConnection, timeLimit: Duration?, trace: SQLTrace?, database: IsolatedDatabase) {
@@ -81,7 +81,7 @@ final class WorkerBackend: ScriptBackend {
         connection.limitTime(to: time)
     }
 
-    /// The limits of the current run that differ from the host's.
+    /// The limits in the options of the current run, which replace the host's limits; nil if the options set no limits.
     private var ownLimits: WireValue { RunOptions.current?.limits.map { WireValue(runLimits: $0) } ?? .nil }
 
     func copies(of arguments: [LuaValue]) throws -> WireValue {
@@ -104,7 +104,7 @@ final class WorkerBackend: ScriptBackend {
 
     func endCallbacks(in host: isolated ScriptHost) async {
         _ = try? await request(.endCallbacks, [], in: host)
-        // Functions of the program may have started some in this process.
+        // Swift functions of the program may have started callbacks in this process.
         host.loop.endAll()
     }
 
@@ -120,7 +120,7 @@ final class WorkerBackend: ScriptBackend {
 
     // MARK: - Requests
 
-    /// Sends a request, and answers the scripts' questions until it ends.
+    /// Sends a request and waits for its result. Answers the scripts' questions in the meantime.
     func request(
         _ message: HostMessage, _ values: [WireValue], in host: isolated ScriptHost
     ) async throws -> [WireValue] {
@@ -132,7 +132,7 @@ final class WorkerBackend: ScriptBackend {
         }
         defer { watch?.cancel() }
         return try await withTaskCancellationHandler {
-            // After each wait, a task without a preferred executor continues on the shared threads, which wakes two more threads.
+            // Without a preferred executor, the task would resume on the shared threads after each wait, which wakes two more threads.
             try await withTaskExecutorPreference(host.thread.preference) {
                 while true {
                     switch await pending.next() {
@@ -159,9 +159,10 @@ final class WorkerBackend: ScriptBackend {
         }
     }
 
-    /// Answers a question, in the task that waits for the script: a function may run the host again.
+    /// Answers a question from the scripts' process. Runs in the task that waits for the script, because a called function may use the host
+    /// again.
     func answer(_ question: WorkerQuestion, in host: isolated ScriptHost) {
-        // A task costs more than such an answer.
+        // Simple questions are answered without the cost of a task.
         if question.message == .isOwnerAlive {
             let answer = (question.values.first?.text).flatMap { RowOwners.isAlive($0) }
             return connection.answer(question, .success([answer.map { .boolean($0) } ?? .nil]))
@@ -212,7 +213,7 @@ final class WorkerBackend: ScriptBackend {
         return []
     }
 
-    /// Calls a function that may wait.
+    /// Calls an asynchronous Swift function on behalf of a script.
     private func call(_ question: WorkerQuestion, in host: isolated ScriptHost) async throws -> [WireValue] {
         let (function, arguments) = try function(of: question, in: host)
         do {
@@ -222,7 +223,7 @@ final class WorkerBackend: ScriptBackend {
         }
     }
 
-    /// Calls a function that does not wait, without a task.
+    /// Calls a synchronous Swift function on behalf of a script, without a task.
     private func callAtOnce(_ question: WorkerQuestion, in host: isolated ScriptHost) throws -> [WireValue] {
         let (function, arguments) = try function(of: question, in: host)
         do {
@@ -232,7 +233,7 @@ final class WorkerBackend: ScriptBackend {
         }
     }
 
-    /// The function to call, and its arguments.
+    /// Returns the Swift function that a question asks for, and its arguments.
     private func function(of question: WorkerQuestion, in host: isolated ScriptHost) throws -> (LuaFunction, [LuaValue]) {
         let values = question.values
         guard values.count == 3, let module = values[0].text, let name = values[1].text, let arguments = values[2].elements else {
@@ -259,14 +260,14 @@ final class WorkerBackend: ScriptBackend {
         return copies
     }
 
-    /// The functions of a module, made once.
+    /// Returns the function table of a Swift module, which is created once.
     private func functions(of module: String, in host: isolated ScriptHost) throws -> LuaTable? {
         if let table = modules[module] { return table }
         modules[module] = try host.modules.table(of: module, in: host.state)
         return modules[module]
     }
 
-    /// Returns the error as scripts see it, without a position, because it was not raised in a script.
+    /// Returns an error without its position in a script, because the error was raised in Swift.
     private func asRaised(_ error: LuaError) -> LuaError {
         var raised = error
         (raised.file, raised.line, raised.traceback, raised.hints) = (nil, nil, nil, nil)
@@ -277,7 +278,7 @@ final class WorkerBackend: ScriptBackend {
 
     // MARK: - Messages without a request
 
-    /// Writes the scripts' output.
+    /// Writes text that scripts have printed.
     func write(_ bytes: [UInt8], endsLine: Bool, in host: isolated ScriptHost) {
         let output = options?.output ?? host.output
         switch output {
@@ -293,7 +294,7 @@ final class WorkerBackend: ScriptBackend {
         }
     }
 
-    /// The metadata that the options of the run add to log messages.
+    /// The metadata that the options of the current run add to log messages.
     private var runMetadata: Logger.Metadata { (options?.logMetadata ?? [:]).mapValues { "\($0)" } }
 
     func log(_ values: [WireValue], in host: isolated ScriptHost) {
@@ -311,7 +312,7 @@ final class WorkerBackend: ScriptBackend {
 
     func noteCommit(of tables: [String]) { commits?.note(tables) }
 
-    /// Begins to notify the scripts' observers of commits in this process.
+    /// Starts to notify the scripts' process about commits in this process.
     func reportCommits() {
         guard reporter == nil else { return }
         reporter = commits?.report { [connection] tables in connection.noteCommit(of: tables) }
@@ -319,10 +320,12 @@ final class WorkerBackend: ScriptBackend {
 
     // MARK: - Runs that the process has begun by itself
 
-    /// More runs at once are not reported, since they may come from an attacker.
+    /// The maximum number of simultaneous runs that are reported. The limit bounds the host's memory against a hostile process.
     private static let ownRunLimit = 1 << 14
 
-    /// Reports the begin or the end of a run in another process: its number there, kind and name, and at its end its error and figures.
+    /// Reports the start or the end of a run in the scripts' process.
+    ///
+    /// - Parameter values: The number, kind and name of the run; at its end, also its error and figures.
     func takeRunEvent(_ values: [WireValue], in host: isolated ScriptHost) {
         guard let number = values.first?.integerValue, values.count >= 3 else { return }
         if let run = ownRuns[number], values.count == 5 {
@@ -338,7 +341,7 @@ final class WorkerBackend: ScriptBackend {
         }
     }
 
-    /// Settles the work of a process that has ended: reports the end of its runs, and releases its automations.
+    /// Reports the end of all runs of a process that has ended, and releases the claim of its automations.
     func noteEnd(_ error: LuaError, in host: isolated ScriptHost) {
         host.automationClaim = nil
         for run in ownRuns.values.sorted(by: { $0.begin.id < $1.begin.id }) {
@@ -348,7 +351,7 @@ final class WorkerBackend: ScriptBackend {
     }
 }
 
-/// A run that another process has begun by itself: of a timer or a task.
+/// A run that the scripts' process has started without a request, for example for a timer or a task.
 private struct OwnRun {
     let begin: ScriptRunEvent
     let start = ContinuousClock.now

@@ -5,9 +5,9 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
 
-/// The connection of a host to the process in which its scripts run. Everything that it receives may come from an attacker.
+/// The connection between a host and the process of its scripts. All received data is untrusted.
 final class WorkerConnection: Sendable {
-    /// The host, which owns the connection.
+    /// A weak reference to the host that owns the connection.
     private final class Owner: Sendable {
         private let host = Mutex(Reference())
         private let isKnown = DispatchSemaphore(value: 0)
@@ -23,7 +23,7 @@ final class WorkerConnection: Sendable {
 
         var value: ScriptHost? { host.withLock { $0.host } }
 
-        /// Waits until the host exists or can no longer be created.
+        /// Blocks until the host is set, or the connection is released without a host.
         func wait() { isKnown.wait() }
     }
 
@@ -32,11 +32,11 @@ final class WorkerConnection: Sendable {
         var requests: [UInt32: PendingRequest] = [:]
         /// The cancelled requests.
         var cancelled: Set<UInt32> = []
-        /// The questions that are being answered.
+        /// The questions that are being answered, by number.
         var questions: [UInt32: Question] = [:]
-        /// The size of their arguments.
+        /// The total size of the arguments of these questions.
         var questionsInBytes = 0
-        /// The errors of functions that scripts refer to by number.
+        /// The errors thrown by Swift functions. The process refers to them by number.
         var errors: [Int64: any Error] = [:]
         var errorCount: Int64 = 0
         /// The reason why the process ended or will end.
@@ -45,16 +45,16 @@ final class WorkerConnection: Sendable {
         var lastCall: String?
         /// The signals that scripts observe.
         var signals: Set<String> = []
-        /// The clock of scripts, if it is set manually.
+        /// The link to the scripts' clock, if the clock is set manually.
         var clock: ClockLink?
     }
 
-    /// A question that a task is answering.
+    /// A question from the process that is being answered.
     private struct Question {
-        /// Whether a thread of the process waits for the answer, which nothing in the process can end.
+        /// Whether the answer is awaited by a blocked thread of the process, which the process cannot interrupt.
         var isWaitedFor: Bool
         var task: Task<Void, Never>?
-        /// Whether the process no longer waits for the answer; its message may arrive before the task exists.
+        /// Whether the process no longer needs the answer. Its message `abandon` may arrive before `task` is set.
         var isAbandoned = false
         var call: String?
         var sizeInBytes: Int
@@ -66,13 +66,14 @@ final class WorkerConnection: Sendable {
     /// The isolation layers that are active in the process.
     let layers: Set<IsolationLayer>
     private let state = Mutex(State())
-    /// A limit for output that the process sends faster than the host reads it.
+    /// Back pressure for a process that sends output faster than the host handles it.
     private let printing = OutputGate()
 
-    /// More simultaneous questions, or larger ones, end the process, because they would fill the memory of the host.
+    /// Limits on simultaneous questions, which protect the host's memory. A process that exceeds them is killed.
     private static let questionLimit = 1 << 16
     private static let questionLimitInBytes = 1 << 30
-    /// The number of kept errors; the oldest are dropped first. Scripts that keep more errors only have their texts.
+    /// The number of errors that are kept for the process. If it is exceeded, the oldest error is dropped: it keeps its text but loses the
+    /// original Swift error.
     private static let errorLimit: Int64 = 1000
 
     private init(process: WorkerProcess, grace: Duration, layers: Set<IsolationLayer>) {
@@ -80,21 +81,21 @@ final class WorkerConnection: Sendable {
     }
 
     deinit {
-        // The process ends when its connection closes; the reading thread then receives the end and waits for the process.
+        // The process exits when its connection closes. The reading thread then reads the end of the stream and waits for the process.
         process.channel.shutDown()
         host.set(nil)
     }
 
-    /// Starts the process, and waits until it can run scripts. This may take as long as opening its database. If the task is cancelled,
-    /// the process is killed.
+    /// Starts the process, and waits until it is ready to run scripts, which includes opening its database. If the task is cancelled, kills
+    /// the process.
     ///
-    /// - Throws: `LuaError` with code `usage` if the process cannot be started or lacks a layer; any error of opening the database;
-    ///   `CancellationError`.
+    /// - Throws: `LuaError` with code `usage` if the process cannot be started or lacks a required isolation layer; any error of opening
+    ///   the database; `CancellationError`.
     static func start(
         _ isolation: ScriptIsolation.Process, _ setup: WorkerSetup, environment: ScriptEnvironment
     ) async throws -> WorkerConnection {
         let process = try WorkerProgram.start(isolation)
-        // The result of a cancelled start is the end of the process.
+        // A cancelled start fails because the process was killed; this error is replaced by a cancellation error.
         return try await Task.preferringCancellation {
             try await withTaskCancellationHandler {
                 try await serve(process, isolation, setup, environment)
@@ -104,7 +105,7 @@ final class WorkerConnection: Sendable {
         }
     }
 
-    /// Starts a thread that reads the process's messages until its end.
+    /// Starts a thread that performs the handshake and reads the messages of the process until it ends.
     private static func serve(
         _ process: WorkerProcess, _ isolation: ScriptIsolation.Process, _ setup: WorkerSetup, _ environment: ScriptEnvironment
     ) async throws -> WorkerConnection {
@@ -129,7 +130,7 @@ final class WorkerConnection: Sendable {
         }
     }
 
-    /// Passes a new connection to its waiting caller, and then releases it.
+    /// Creates the connection and passes it to the waiting caller. The reading thread keeps only a weak reference.
     private static func begin(
         _ process: WorkerProcess, _ grace: Duration, _ layers: Set<IsolationLayer>,
         _ continuation: CheckedContinuation<WorkerConnection, any Error>
@@ -155,10 +156,10 @@ final class WorkerConnection: Sendable {
                 let error = LuaError(frame.values.first ?? .nil)
                 throw error.underlying ?? error
             case .now, .uuid, .random:
-                // A new state has the system clock and random numbers.
+                // The process may need the time, UUIDs and random numbers already while it creates its Lua state.
                 let answer = environment.answer(to: message).map { [.boolean(true), $0] } ?? [.boolean(false)]
                 try? process.answers.send(Frame(.answer, frame.request, answer))
-            // A statement that opens the database, not a statement of a script.
+            // The statements that open the database do not belong to a script, and are not traced.
             case .statement: break
             default: throw LuaError(.crashed, "the worker process answered without a request")
             }
@@ -170,7 +171,7 @@ final class WorkerConnection: Sendable {
 
     // MARK: - Reading
 
-    /// Reads on the thread of the connection until the process has ended.
+    /// Reads messages until the process has ended. Runs on the thread of the connection.
     private static func read(_ process: WorkerProcess, for connection: () -> WorkerConnection?) {
         var violation: String?
         do throws(FrameError) {
@@ -185,13 +186,13 @@ final class WorkerConnection: Sendable {
             violation = error.description
         }
         process.channel.shutDown()
-        // Ends a process that has only closed its connection, or violates the protocol.
+        // Kills a process that has closed its connection without exiting, or that has violated the protocol.
         process.kill()
         let ending = process.waitForEnd()
         connection()?.end(ending, violation)
     }
 
-    /// Returns whether the process may send that.
+    /// Handles a message. Returns `false` if the message violates the protocol.
     private func take(_ frame: Frame) -> Bool {
         guard let message = WorkerMessage(rawValue: frame.kind) else { return false }
         let values = frame.values
@@ -230,7 +231,8 @@ final class WorkerConnection: Sendable {
         return true
     }
 
-    /// Runs a closure on the host's thread, in the order of arrival. If too much is waiting, the process waits too.
+    /// Runs a closure on the host's thread, in order of arrival. Blocks the reading thread, and thus the process, if too many bytes are
+    /// pending.
     private func enqueue(of sizeInBytes: Int, _ body: @escaping @Sendable (WorkerBackend, isolated ScriptHost) -> Void) {
         guard let host = host.value else { return }
         printing.enter(sizeInBytes)
@@ -244,7 +246,7 @@ final class WorkerConnection: Sendable {
 
     // MARK: - Requests
 
-    /// Sends a request, and registers the handler that waits for its answer.
+    /// Sends a request, and registers the object that receives its questions and its result.
     func begin(_ message: HostMessage, _ values: [WireValue], _ request: PendingRequest) throws -> UInt32 {
         let number = try state.withLock { state in
             if let reason = state.reason {
@@ -257,15 +259,15 @@ final class WorkerConnection: Sendable {
         do throws(FrameChannel.SendingError) {
             try process.channel.post(Frame(message, number, values))
         } catch {
-            // If the connection is closed, its end settles all requests.
+            // Other errors mean that the connection is closed. In this case, `end` completes all requests.
             if case .refused(let reason) = error {
                 forget(number)
-                // A hostile process may have asked for it in the meantime.
+                // A hostile process may already have asked questions for this request.
                 for question in request.takeQuestions() { enqueue(of: 0) { backend, host in backend.answer(question, in: host) } }
                 throw LuaError(.conversion, "the arguments are too large for the process of the scripts: \(reason)")
             }
         }
-        // Sends the cancellation again if the request was cancelled before it was sent, when the process did not know it.
+        // If the request was cancelled before it was sent, the process has ignored the cancellation, so it is sent again.
         if state.withLock({ $0.cancelled.contains(number) }) { tell(Frame(.cancel, number)) }
         return number
     }
@@ -309,7 +311,7 @@ final class WorkerConnection: Sendable {
         return true
     }
 
-    /// Stores the answering task, which may be cancelled.
+    /// Stores the task that answers a question, so that the question can be abandoned.
     func keep(_ task: Task<Void, Never>, of question: WorkerQuestion) {
         let isAbandoned = state.withLock { state in
             state.questions[question.number]?.task = task
@@ -327,7 +329,7 @@ final class WorkerConnection: Sendable {
         task?.cancel()
     }
 
-    /// Sends an answer.
+    /// Sends the answer to a question.
     func answer(_ question: WorkerQuestion, _ result: Result<[WireValue], any Error>) {
         state.withLock { state in state.questionsInBytes -= state.questions.removeValue(forKey: question.number)?.sizeInBytes ?? 0
         }
@@ -335,7 +337,7 @@ final class WorkerConnection: Sendable {
         do throws(FrameChannel.SendingError) {
             try channel.post(frame(for: result, question.number))
         } catch {
-            // Ends a process that does not read answers, on either connection.
+            // If sending fails on either channel, the process does not read answers, and is ended.
             guard case .refused(let reason) = error else { return process.channel.shutDown() }
             let failure = LuaError(
                 .conversion,
@@ -349,7 +351,7 @@ final class WorkerConnection: Sendable {
         case .success(let values): return Frame(.answer, number, [.boolean(true)] + values)
         case .failure(let error):
             let described = error as? LuaError ?? LuaError(.host, "\(error)")
-            // Other errors become Lua errors in the process, too.
+            // Only errors with code `host` have an original Swift error, which is kept here under a number.
             guard described.code == .host else { return Frame(.answer, number, [.boolean(false), WireValue(described)]) }
             return Frame(.answer, number, [.boolean(false), WireValue(described), .integer(keep(described.underlying ?? error))])
         }
@@ -375,7 +377,7 @@ final class WorkerConnection: Sendable {
         try? process.channel.post(frame)
     }
 
-    /// Ends the process, with nothing under way.
+    /// Closes the connection, which ends the process.
     func close() { process.channel.shutDown() }
 
     /// Whether the process has ended.
@@ -385,14 +387,14 @@ final class WorkerConnection: Sendable {
         tell(Frame(.limitTime, 0, [WireValue(time)]))
     }
 
-    /// Notifies the process of a commit.
+    /// Notifies the process about a commit.
     ///
     /// - Parameter tables: The changed tables; empty if they are unknown.
     func noteCommit(of tables: [String]) {
         tell(Frame(.noteCommit, 0, tables.map { .text($0) }))
     }
 
-    /// Requests reports of the begin and end of runs from the process.
+    /// Asks the process to report the start and end of its runs.
     func reportRuns() {
         tell(Frame(.reportRuns, 0))
     }
@@ -404,15 +406,15 @@ final class WorkerConnection: Sendable {
         state.withLock { $0.clock = link }
     }
 
-    /// Passes on a signal. Returns whether a script observes it.
+    /// Forwards a signal to the process. Returns whether a script observes the signal.
     func deliver(signal name: String) -> Bool {
         guard state.withLock({ $0.signals.contains(name) }) else { return false }
         tell(Frame(.signal, 0, [.text(name)]))
         return true
     }
 
-    /// Cancels one request or all (0), and kills the process if they continue. A repeated call does nothing: the process reads messages one
-    /// at a time, and would be late for the next ones.
+    /// Cancels one request, or all requests if the number is 0, and kills the process if they do not end within the grace period. Requests
+    /// that are already cancelled are not cancelled again, because repeated messages would delay later ones.
     func cancel(_ number: UInt32) {
         let (isIdle, cancelled) = state.withLock { state in
             let requests = state.requests.keys.filter { number == 0 || $0 == number }
@@ -421,7 +423,7 @@ final class WorkerConnection: Sendable {
             return (requests.isEmpty, cancelled)
         }
         guard !cancelled.isEmpty else {
-            // Callbacks run without a request.
+            // Callbacks can run even if no request is active.
             if number == 0, isIdle { tell(Frame(.cancel, 0)) }
             return
         }
@@ -429,19 +431,19 @@ final class WorkerConnection: Sendable {
         _ = kill(ifOccupiedBy: cancelled, after: grace, for: LuaError(.cancelled, "the script was cancelled"))
     }
 
-    /// Kills the process if a request runs for too long.
+    /// Kills the process if a request is still active after its time limit and the grace period.
     func watch(_ number: UInt32, limit: Duration, _ failure: LuaError) -> Task<Void, Never> {
         kill(ifOccupiedBy: [number], after: limit + grace, for: failure)
     }
 
-    /// Kills the process if requests still run after a time. The returned task can be cancelled.
+    /// Kills the process if any of the requests is still active after a delay. Cancel the returned task to prevent this.
     private func kill(ifOccupiedBy numbers: Set<UInt32>, after time: Duration, for reason: LuaError) -> Task<Void, Never> {
         Task.detached { [weak self, grace] in
             try? await Task.sleep(for: time)
             var graceCount = 1
             while !Task.isCancelled, let self, self.isOccupied(by: numbers) {
-                // Time spent in a function of the host is not the script's fault. If only a task of the script waits for the function, the
-                // task ends without it, slightly later.
+                // The process is not killed while it waits for a Swift function of the host. If only a task of a script waits, the process
+                // can end the task without the function, but the task gets ten grace periods.
                 if !self.isAnswering(whileTasksWait: graceCount < 10) { return self.kill(for: reason) }
                 graceCount += 1
                 try? await Task.sleep(for: grace)
@@ -453,12 +455,14 @@ final class WorkerConnection: Sendable {
         state.withLock { state in numbers.contains { state.requests[$0] != nil } }
     }
 
-    /// Returns whether functions of the host are running for which a thread of the process waits or, on request, a task.
+    /// Returns whether a Swift function of the host is running for which a blocked thread of the process waits.
+    ///
+    /// - Parameter tasksCount: Whether functions for which only a task waits count, too.
     private func isAnswering(whileTasksWait tasksCount: Bool) -> Bool {
         state.withLock { $0.questions.values.contains { $0.call != nil && !$0.isAbandoned && ($0.isWaitedFor || tasksCount) } }
     }
 
-    /// Kills the process and passes the reason to all waiting requests.
+    /// Kills the process, and records the reason as the error of its active requests.
     private func kill(for reason: LuaError) {
         state.withLock { state in
             if state.reason == nil { state.reason = reason }
@@ -480,7 +484,7 @@ final class WorkerConnection: Sendable {
         enqueue(of: 0) { backend, host in backend.noteEnd(error, in: host) }
     }
 
-    /// Returns the error of a run whose process has ended.
+    /// Returns the error for the requests of a process that has ended.
     private static func error(
         for ending: WorkerProcess.Ending, after reason: LuaError?, _ violation: String? = nil, lastCall: String? = nil
     ) -> LuaError {
@@ -500,7 +504,8 @@ final class WorkerConnection: Sendable {
 }
 
 extension WorkerConnection: ScriptControl {
-    /// Starts to serve the process. Earlier messages wait until then: an unanswered question would seem to be in progress forever.
+    /// Starts to serve the process. Messages that arrive earlier are not read until then, because a question without a host would never be
+    /// answered.
     func attach(to host: ScriptHost) {
         host.runReporter.whenOn { [weak self] in
             self?.reportRuns() != nil
@@ -516,17 +521,17 @@ extension WorkerConnection: ScriptControl {
     var processID: Int32? { process.id }
 }
 
-/// An active request of the host, and its events in order.
+/// An active request to the process, with a queue of its events.
 final class PendingRequest: Sendable {
     enum Event: Sendable {
-        /// To be answered by the waiting task.
+        /// A question that the waiting task must answer.
         case question(WorkerQuestion)
         case ended(Result<[WireValue], any Error>)
     }
 
     private let state = Mutex((events: [Event](), waiter: CheckedContinuation<Event, Never>?.none, figures: RunFigures?.none))
 
-    /// The figures of the request's run, once it has ended.
+    /// The figures of the request's run; `nil` until the run has ended.
     var figures: RunFigures? {
         get { state.withLock { $0.figures } }
         set { state.withLock { $0.figures = newValue } }
@@ -544,7 +549,7 @@ final class PendingRequest: Sendable {
         waiter?.resume(returning: event)
     }
 
-    /// The questions for which no task has waited.
+    /// Removes and returns the questions that no task has received.
     func takeQuestions() -> [WorkerQuestion] {
         state.withLock { state in
             defer { state.events = [] }
@@ -552,7 +557,7 @@ final class PendingRequest: Sendable {
         }
     }
 
-    /// Returns the next event. A cancelled task waits, too, because the process reports how its request ends.
+    /// Waits for the next event, even in a cancelled task, because the process reports how a cancelled request ends.
     nonisolated(nonsending) func next() async -> Event {
         await withCheckedContinuation { continuation in
             let event = state.withLock { state -> Event? in
@@ -565,16 +570,16 @@ final class PendingRequest: Sendable {
     }
 }
 
-/// A question from the script process to its host.
+/// A question from the scripts' process to its host.
 struct WorkerQuestion: Sendable {
     let message: WorkerMessage
     let number: UInt32
     let values: [WireValue]
 
-    /// Whether a thread of the process waits for the answer instead of a task.
+    /// Whether a blocked thread of the process, instead of a task, waits for the answer.
     var isWaitedFor: Bool { message != .callFunction }
 
-    /// The function to call.
+    /// The name of the Swift function to call, with its module.
     var functionName: String? {
         guard message == .callFunction || message == .callAtOnce, values.count >= 2, let module = values[0].text,
             let name = values[1].text
@@ -583,11 +588,11 @@ struct WorkerQuestion: Sendable {
     }
 }
 
-/// A gate that blocks a thread while too many bytes are pending.
+/// A gate that blocks the reading thread while too many bytes are pending.
 private final class OutputGate: Sendable {
     private static let limitInBytes = 4 << 20
     private let condition = NSCondition()
-    /// Guarded by the condition.
+    /// Guarded by `condition`, which makes `nonisolated(unsafe)` safe.
     private nonisolated(unsafe) var byteCount = 0
 
     func enter(_ count: Int) {
