@@ -2,9 +2,9 @@ public import Foundation
 internal import PeriluneBindings
 public import PeriluneLua
 
-/// An automation that a script has defined, by `perilune.automation`.
+/// An automation that a script has defined with `perilune.automation`.
 public struct Automation: Sendable {
-    /// The automation as the library describes it.
+    /// The fields of the automation, as the Lua library returns them.
     package let row: Row
 
     package struct Row: Decodable, Sendable {
@@ -20,17 +20,17 @@ public struct Automation: Sendable {
 
     /// The name, which is unique in the host.
     public var name: String { row.name }
-    /// Describes its trigger for people: "schedule 0 9 * * mon-fri".
+    /// A description of the trigger for people, for example "schedule 0 9 * * mon-fri".
     public var trigger: String { row.trigger }
     /// The reaction to a trigger while the automation is running.
     public var mode: AutomationMode { AutomationMode(rawValue: row.mode) }
-    /// Whether it is triggered.
+    /// Whether triggers start the automation.
     public var isEnabled: Bool { row.is_enabled }
-    /// The text given by its script.
+    /// The description that the script has set.
     public var description: String? { row.description }
-    /// The beginning of the last run; `nil` before the first run.
+    /// The start of the last run; `nil` before the first run.
     public var lastRun: Date? { date(row.last_run) }
-    /// The outcome of the last run that was not skipped; `nil` before the first.
+    /// The outcome of the last run that was not skipped; `nil` before the first run.
     public var outcome: AutomationOutcome? { row.outcome.map { AutomationOutcome(rawValue: $0) } }
     /// The next due time; `nil` if the automation is not triggered by time.
     public var nextDue: Date? { date(row.next_due) }
@@ -38,7 +38,7 @@ public struct Automation: Sendable {
 
 /// A run of an automation, as stored in the table `perilune_automation_run`.
 public struct AutomationRun: Sendable {
-    /// The run as the library reports it.
+    /// The fields of the run, as the Lua library returns them.
     package let row: Row
 
     package struct Row: Decodable, Sendable {
@@ -59,9 +59,9 @@ public struct AutomationRun: Sendable {
 
     /// The name of the automation.
     public var automation: String { row.automation }
-    /// The beginning of the run, in universal time; `Date.distantPast` if another program has stored an invalid time in the table.
+    /// The start of the run; `Date.distantPast` if the table contains an invalid time, written by another program.
     public var startedAt: Date { date(row.started_at) ?? .distantPast }
-    /// The duration, including all attempts; `nil` before the end of the run.
+    /// The duration of the run, including all attempts; `nil` until the run has ended.
     public var duration: Duration? {
         row.duration_ms.flatMap { Int64(exactly: ($0 * 1000).rounded()) }.map { .microseconds($0) }
     }
@@ -71,21 +71,21 @@ public struct AutomationRun: Sendable {
     public var outcome: AutomationOutcome { AutomationOutcome(rawValue: row.outcome) }
     /// The reason why the run was skipped, cancelled or interrupted.
     public var reason: String? { row.reason }
-    /// The text of the error that ended the run or its last attempt; `nil` without an error.
+    /// The message of the error that ended the run or its last attempt; `nil` without an error.
     public var error: String? { row.error }
-    /// Lua's traceback of that error.
+    /// The Lua traceback of the error.
     public var traceback: String? { row.traceback }
-    /// The last 64 KB or more of the printed output.
+    /// The printed output; if it is long, at least its last 64 KB.
     public var output: String? { row.output }
     /// The time of the next attempt.
     public var wakesAt: Date? { date(row.wakes_at) }
-    /// The number of times that a process has ended during the run.
+    /// The number of times that a process ended during the run.
     public var interruptions: Int { row.interruptions }
-    /// The kind of the trigger that has started the run: "event", "schedule", "manual", ...
+    /// The kind of trigger that started the run: "event", "schedule", "manual", ...
     public var trigger: String { triggerFields["kind"]?.string ?? row.trigger }
-    /// The value of the event that has started the run: `context.event` in its function.
+    /// The value of the event that started the run, which the function receives as `context.event`.
     public var event: ScriptValue { triggerFields["data"] ?? .nil }
-    /// The SQL that was executed.
+    /// The SQL statements that the run executed.
     public var statements: [String] {
         guard let text = row.statements else { return [] }
         return (try? JSONDecoder().decode([String].self, from: Data(text.utf8))) ?? [text]
@@ -96,9 +96,9 @@ public struct AutomationRun: Sendable {
     }
 }
 
-/// The state of an automation or of a queue of jobs, as recorded in the tables of a database by any process.
+/// The state of an automation or a job queue, as recorded in the database by any process.
 public struct AutomationStatus: Sendable {
-    /// The status as the library reports it.
+    /// The fields of the status, as the Lua library returns them.
     package let row: Row
 
     package struct Row: Decodable, Sendable {
@@ -113,27 +113,27 @@ public struct AutomationStatus: Sendable {
         package let problem: String?
     }
 
-    /// The name; for a queue `jobs "NAME"`.
+    /// The name of the automation; for a queue, `jobs "NAME"`.
     public var name: String { row.name }
-    /// The trigger; `nil` if only runs are recorded.
+    /// The trigger; `nil` if the database records only the automation's runs.
     public var trigger: String? { row.trigger }
-    /// Its current activity.
+    /// The current activity.
     public var state: AutomationState { AutomationState(rawValue: row.state) }
     /// The number of runs that are active or waiting.
     public var active: Int { row.active }
-    /// The beginning of the first active run.
+    /// The start of the first active run.
     public var runningSince: Date? { date(row.running_since) }
     /// The next due time.
     public var nextDue: Date? { date(row.next_due) }
-    /// The beginning of the last run that succeeded.
+    /// The start of the last run that succeeded.
     public var lastSuccess: Date? { date(row.last_success) }
-    /// The beginning of the last run that failed or was interrupted.
+    /// The start of the last run that failed or was interrupted.
     public var lastFailure: Date? { date(row.last_failure) }
-    /// The problem; `nil` if everything is in order.
+    /// A description of a problem, for people; `nil` without a problem.
     public var problem: String? { row.problem }
 }
 
-/// Reads a date as the database stores it.
+/// Parses a date from its text in the database.
 private func date(_ text: String?) -> Date? {
     text.flatMap { try? Date.fromLua(.string(LuaString($0))) }
 }

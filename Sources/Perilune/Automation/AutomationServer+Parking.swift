@@ -6,21 +6,22 @@ internal import PeriluneDependencies
 internal import PeriluneLua
 internal import PeriluneRecords
 
-// Parking and waking tenants. The functions that change a tenant are called while its lock is held.
+// Parking and waking tenants. Functions that change a tenant require its lock.
 
 extension AutomationServer {
-    /// The longest interval of checks whether a tenant can be parked, which doubles as long as it cannot.
+    /// The maximum interval between checks whether a tenant can be parked. The interval doubles after each unsuccessful check.
     private static let longestCheck = Duration.seconds(10)
-    /// The longest pause before a tenant that could not be woken is tried again.
+    /// The maximum pause before another attempt to wake a tenant.
     private static let longestPause = Duration.seconds(60)
-    /// The seconds after which the clock is read again, because it may have been set.
+    /// The maximum time of a timer in seconds, after which the system clock is read again, because it may have been changed.
     private static let longestWait = 60.0
-    /// The interval of checks while other tenants wait for their turn.
+    /// The minimum interval between checks, used while other tenants wait to be woken.
     private static let shortestCheck = Duration.milliseconds(50)
 
     // MARK: - Hosts
 
-    /// Finds out where the database of a tenant is. Opens it if tests would get another one each time.
+    /// Determines the database file of a tenant. Opens the database unless each host can open the file itself, because in tests each call
+    /// would create another database.
     func findDatabase(of tenant: ServedTenant) async throws {
         let configuration = tenant.configuration
         if let source = configuration.databaseToMake, source.isInEveryContext || environment.context == .live {
@@ -40,7 +41,7 @@ extension AutomationServer {
         }
     }
 
-    /// Returns the open database of a tenant, and notes its file; `nil` if another process has it in memory.
+    /// Opens the database of a tenant, and records the path of its file. Returns `nil` if this process has no connection to the database.
     private func database(of tenant: ServedTenant) async throws -> (any DatabaseWriter)? {
         if tenant.configuration.isolation.process != nil {
             let database = try await tenant.configuration.isolatedDatabase(in: container)
@@ -53,7 +54,7 @@ extension AutomationServer {
         return writer
     }
 
-    /// Makes and prepares a host.
+    /// Creates and prepares a host for a tenant.
     private func makeHost(of tenant: ServedTenant) async throws -> ScriptHost {
         let (configuration, prepare) = (tenant.configuration, tenant.prepare)
         let host = try await container.with { try await ScriptHost(configuration) }
@@ -66,7 +67,7 @@ extension AutomationServer {
         return host
     }
 
-    /// Makes and prepares a host in which the file has run without triggers.
+    /// Creates and prepares a host, and loads the tenant's automations without activating their triggers.
     func makeTrialHost(of tenant: ServedTenant) async throws -> ScriptHost {
         let host = try await makeHost(of: tenant)
         do {
@@ -81,8 +82,8 @@ extension AutomationServer {
 
     /// Starts the automations of a tenant without a host.
     ///
-    /// - Parameter isResumed: Whether due times that have passed are late instead of missed.
-    /// - Returns: Their number.
+    /// - Parameter isResumed: Whether due times that have passed since the tenant was parked still run, late, instead of being missed.
+    /// - Returns: The number of automations.
     @discardableResult
     func start(_ tenant: ServedTenant, isResumed: Bool = false) async throws -> Int {
         if isResumed, let path = tenant.path, !DatabaseFileMark(path).exists {
@@ -115,7 +116,7 @@ extension AutomationServer {
         if let claim = tenant.claim, claim.isOf(file: file), tenant.path.map({ claim.isOn(database: $0) }) ?? true {
             await host.adopt(claim)
         } else {
-            // Another version of the file, or of the database.
+            // The claim is for another automation file or database.
             tenant.claim = nil
         }
         if isResumed { try await host.resumeAutomations() }
@@ -134,7 +135,7 @@ extension AutomationServer {
         try? host.database.closeWithReaders()
     }
 
-    /// Begins to watch the database file, which exists now.
+    /// Starts to watch the database file, which exists after the first host has opened it.
     private func watch(_ tenant: ServedTenant) {
         guard !tenant.isWatched, let path = tenant.path else { return }
         let resolved = AutomationClaim.realPath(of: path)
@@ -153,7 +154,7 @@ extension AutomationServer {
     private func takeWrites(_ written: [Int]) {
         for number in written {
             guard let tenant = numbers[number], tenant.state == .parked else { continue }
-            // The next write must be reported before the files are looked at.
+            // Rearms the watcher before checking the files, so that no write is missed.
             watcher?.arm(number)
             if isWritten(tenant) { wake(tenant) }
         }
@@ -165,7 +166,7 @@ extension AutomationServer {
         return current.exists && current.hasChanged(since: mark)
     }
 
-    /// Wakes a tenant in a task of its own.
+    /// Wakes a tenant in a new task.
     private func wake(_ tenant: ServedTenant) {
         guard !tenant.isCalled else { return }
         tenant.isCalled = true
@@ -178,7 +179,7 @@ extension AutomationServer {
         await takeTurn(for: tenant)
         guard await tenant.lock.acquire() else { return }
         defer { tenant.lock.release() }
-        // Later writes need another look.
+        // From here on, another write wakes the tenant again.
         tenant.isCalled = false
         guard !tenant.isRemoved, tenant.host == nil else { return endTurn(of: tenant) }
         await restart(tenant)
@@ -192,7 +193,7 @@ extension AutomationServer {
         }
     }
 
-    /// Notes that a tenant could not be woken, which is tried again later.
+    /// Marks a tenant as failed, logs the error, and schedules another attempt.
     func fail(_ tenant: ServedTenant, _ error: any Error) {
         endTurn(of: tenant)
         (tenant.state, tenant.error) = (.failed, error)
@@ -203,7 +204,7 @@ extension AutomationServer {
         setTimer(of: tenant, checkTimers, Self.pause(after: tenant.failures))
     }
 
-    /// Returns one second after the first time, then twice as much each time.
+    /// Returns the pause after a number of failures: one second, doubled after each further failure, up to a maximum.
     private static func pause(after count: Int) -> Duration {
         min(.seconds(1 << min(count - 1, 6)), longestPause)
     }
@@ -217,7 +218,7 @@ extension AutomationServer {
         tenant.hasTurn = true
     }
 
-    /// Passes the turn to the tenant that has waited longest.
+    /// Ends the turn of a tenant to be woken, and passes it to the tenant that has waited longest.
     func endTurn(of tenant: ServedTenant) {
         guard tenant.hasTurn else { return }
         tenant.hasTurn = false
@@ -226,14 +227,14 @@ extension AutomationServer {
 
     // MARK: - Parking
 
-    /// Checks an awake tenant after the idle limit.
+    /// Schedules a check of an awake tenant after the idle limit.
     func checkFromNow(_ tenant: ServedTenant) {
         let limit = idleLimit ?? Self.longestCheck
         tenant.interval = line.isEmpty ? limit : min(limit, Self.shortestCheck)
         setTimer(of: tenant, checkTimers, tenant.interval)
     }
 
-    /// Parks a tenant if it has nothing to do.
+    /// Parks a tenant if it is idle. Restarts a tenant whose process has ended.
     private func check(_ tenant: ServedTenant) async {
         guard let host = tenant.host else { return }
         if host.hasCrashed {
@@ -253,10 +254,10 @@ extension AutomationServer {
         setTimer(of: tenant, checkTimers, tenant.interval)
     }
 
-    /// Parks a tenant. Returns why it cannot be parked; `nil` if it is.
+    /// Parks a tenant. Returns the reason why it cannot be parked; `nil` if it has been parked.
     ///
-    /// No commit may be overlooked between the last look at the database and the time from which writes are reported. Therefore the state of
-    /// the files is noted first. The look sees all commits before that, and later ones change the files.
+    /// No commit may be missed between the last query of the database and the arming of the watcher. Therefore the file mark is recorded
+    /// first: the query sees all commits before the mark, and later commits change the files.
     private func park(_ tenant: ServedTenant, _ host: ScriptHost) async throws -> String? {
         guard idleLimit != nil else { return "the server parks no tenants" }
         guard tenant.users == 0 else { return "the program uses its host" }
@@ -280,14 +281,14 @@ extension AutomationServer {
             return nil
         }
         tenant.unrest += 1
-        // If closing the database changes it each time, the tenant must not be woken at once each time.
+        // Closing the database may itself change the file. To prevent a loop, only the first change wakes the tenant immediately.
         if tenant.unrest == 1 { wake(tenant) } else { setTimer(of: tenant, checkTimers, Self.pause(after: tenant.unrest)) }
         return nil
     }
 
     // MARK: - Timers
 
-    /// Waits until a parked tenant is due.
+    /// Sets the timer for the next due time of a parked tenant.
     private func waitUntilDue(_ tenant: ServedTenant) {
         var wait = tenant.nextDue.map { max($0.timeIntervalSince(environment.date()), 0) }
         if !tenant.isWatched { return setTimer(of: tenant, checkTimers, .seconds(min(wait ?? 1, 1))) }
@@ -323,7 +324,7 @@ extension AutomationServer {
     }
 
     private func isDue(_ tenant: ServedTenant) -> Bool {
-        // Converting a moment to a date may lose a digit.
+        // The tolerance of 1 ms allows for rounding when a time is converted to a `Date`.
         tenant.nextDue.map { $0.timeIntervalSince(environment.date()) < 1e-3 } ?? false
     }
 }

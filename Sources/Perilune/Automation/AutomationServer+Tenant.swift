@@ -1,23 +1,23 @@
 public import Foundation
 
-/// The state of a tenant, as a program sees it.
+/// The public description of a tenant.
 extension AutomationServer {
     /// A snapshot of a tenant.
     public struct Tenant: Sendable {
         /// The state of a tenant. More states may be added.
         public struct State: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-            /// The word for the state.
+            /// The name of the state.
             public let rawValue: String
 
-            /// Creates a state from a word.
+            /// Creates a state from its name.
             public init(rawValue: String) { self.rawValue = rawValue }
             public init(stringLiteral value: String) { rawValue = value }
 
-            /// It has no host, and is woken by its next due time, a write to its database or the program.
+            /// The tenant has no host until its next due time, a write to its database file or the program wakes it.
             public static let parked = State(rawValue: "parked")
-            /// It has a host.
+            /// The tenant has a host.
             public static let awake = State(rawValue: "awake")
-            /// It could not be woken, which is tried again.
+            /// The last attempt to wake the tenant failed. The server tries again.
             public static let failed = State(rawValue: "failed")
 
             public var description: String { rawValue }
@@ -25,15 +25,15 @@ extension AutomationServer {
 
         /// The name.
         public let name: String
-        /// Whether it has a host.
+        /// The state of the tenant.
         public let state: State
-        /// Why it was not parked at the last check: "a run is active"; `nil` if nothing prevents it.
+        /// The reason why the last check did not park the tenant, for example "a run is active"; `nil` if nothing prevents parking.
         public let reason: String?
-        /// The next due time at the last check; `nil` if only a write or the program gives it work.
+        /// The next due time, as of the last check; `nil` if only a write to the database file or the program can wake the tenant.
         public let nextDue: Date?
-        /// The error of the last attempt to wake it.
+        /// The error of the last attempt to wake the tenant; `nil` if it succeeded.
         public let error: (any Error)?
-        /// How often it got a host.
+        /// The number of times that the tenant was woken, including its first start.
         public let wakeCount: Int
     }
 }

@@ -3,7 +3,7 @@ internal import PeriluneBindings
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// A server for the automations of many tenants, which costs little for tenants that have nothing to do.
+/// A server for the automations of many tenants, in which idle tenants use few resources.
 ///
 /// ```swift
 /// let server = try await AutomationServer()
@@ -13,17 +13,17 @@ internal import PeriluneLua
 /// await server.run()
 /// ```
 ///
-/// A tenant is *parked* while it has nothing to do: its host and its database are closed. It is woken when its next due time comes, when any
-/// process writes to its database file, and by ``withHost(of:_:)``. All tenants share one timer and one watcher of files. Nothing that is
-/// recorded in the database is lost in between: due times, changes for durable automations, sleeping runs, jobs, events and signals.
+/// An idle tenant is *parked*: its host and its database are closed. The server wakes the tenant at its next due time, when any process
+/// writes to its database file, and for ``withHost(of:_:)``. All tenants share one timer and one file watcher. Parking preserves all work
+/// recorded in the database: due times, changes for durable automations, sleeping runs, jobs, events and signals.
 ///
-/// A tenant stays *awake* if its host has something that exists only in memory: an automation on `change` that is not durable, a period
-/// under a second, an active run, a run that waits for another attempt and is not durable, a timer, a task or an observation of a script.
-/// The same applies to a tenant whose database is not a file, or whose next due time is near. ``tenants`` has the reason.
+/// A tenant stays *awake* while its host has work that exists only in memory: an automation on `change` that is not durable, a period under
+/// a second, an active run, a waiting run that is not durable, or a timer, a task or an observation of a script. A tenant also stays awake
+/// if its database is not a file, or if its next due time is near. ``tenants`` includes the reason.
 ///
-/// When a tenant is woken, it gets a new host, in which the file runs again. Values that scripts keep in variables are lost.
+/// A woken tenant has a new host, in which the file runs again. Values of Lua variables are lost.
 public actor AutomationServer {
-    /// The container of dependencies that hosts see.
+    /// The dependency container of the hosts.
     let container: DependencyContainer
     let environment: ScriptEnvironment
     let idleLimit: Duration?
@@ -34,26 +34,26 @@ public actor AutomationServer {
     var numbers: [Int: ServedTenant] = [:]
     private var lastNumber = 0
     private var isClosed = false
-    /// The timers of due times, which follow the clock of the container.
+    /// The timers for due times, which use the container's clock.
     let dueTimers: LoopTimers
-    /// The timers of checks and retries.
+    /// The timers for checks and retries, which use the system clock.
     let checkTimers = LoopTimers(date: .system)
-    /// `nil` before the first tenant with a file, and if the system has no more watchers: the files of parked tenants are then looked at
-    /// each second.
+    /// The watcher of database files. `nil` before the first tenant with a file, and if the system provides no further watcher; in this
+    /// case, the files of parked tenants are checked every second.
     var watcher: DatabaseFileWatcher?
-    /// The number of tenants that are being woken, and the continuations of tenants that wait for their turn.
+    /// The number of tenants that are being woken, and the continuations of tenants that wait to be woken.
     var turns = 0
     var line: [CheckedContinuation<Void, Never>] = []
     /// Ends ``run(stoppingWithin:)``.
     private let end: AsyncStream<Void>.Continuation
     private let untilEnd: AsyncStream<Void>
 
-    /// Creates a server without tenants. Its hosts use the dependency container that the current task sees.
+    /// Creates a server without tenants. Its hosts use the current task's dependency container.
     ///
     /// - Parameters:
-    ///   - idleLimit: The time after which a tenant without work is parked; `nil` to keep all tenants awake.
-    ///   - shortestRest: A tenant with a due time sooner than this stays awake.
-    ///   - maximumWaking: The maximum number of tenants that are woken at the same time, because many may be due at once.
+    ///   - idleLimit: The time after which an idle tenant is parked; `nil` to keep all tenants awake.
+    ///   - shortestRest: The minimum time until the next due time for which a tenant is parked.
+    ///   - maximumWaking: The maximum number of tenants that are woken simultaneously, if many are due at the same time.
     /// - Throws: `DependencyError` if the container lacks a value.
     public init(idleLimit: Duration? = .seconds(1), shortestRest: Duration = .seconds(5), maximumWaking: Int = 16) async throws {
         precondition(idleLimit ?? .zero >= .zero && shortestRest >= .zero, "the times of a server cannot be negative")
@@ -71,14 +71,14 @@ public actor AutomationServer {
     ///
     /// - Parameters:
     ///   - name: The name of the tenant, which is unique in the server.
-    ///   - file: The script file that defines the automations, see `ScriptHost.loadAutomations(file:isLive:poll:)`. It is read each time that
-    ///     the tenant is woken.
-    ///   - configuration: The configuration of the tenant's hosts, with its database. The server opens and closes a database given by
-    ///     its path.
-    ///   - prepare: Makes each host of the tenant ready before the file is loaded: registers functions and handlers of jobs.
+    ///   - file: The script file that defines the automations, see `ScriptHost.loadAutomations(file:isLive:poll:)`. The server reads it
+    ///     each time it wakes the tenant.
+    ///   - configuration: The configuration of the tenant's hosts, including its database. If the database is given by a path, the server
+    ///     opens and closes it.
+    ///   - prepare: A closure that prepares each host before the file is loaded: registers functions and job handlers.
     /// - Returns: The number of automations.
-    /// - Throws: `LuaError` of kind `already_running` if another host runs the automations, and the errors of making the host, of `prepare` and
-    ///   of the file. The tenant is then not added.
+    /// - Throws: `LuaError` of kind `already_running` if another host runs the automations, and the errors of creating the host, of
+    ///   `prepare` and of the file. After an error, the tenant is not added.
     @discardableResult
     public func add(
         _ name: String, automations file: String, configuration: ScriptHost.Configuration,
@@ -111,22 +111,22 @@ public actor AutomationServer {
     /// Ends the automations of a tenant, and closes its host and its database.
     ///
     /// - Parameter limit: The maximum time to wait for active runs, see `ScriptHost.stopAutomations(within:)`.
-    /// - Throws: `LuaError` if there is no such tenant.
+    /// - Throws: `LuaError` if the server has no tenant with this name.
     public func remove(_ name: String, stoppingWithin limit: Duration = .seconds(5)) async throws {
         try await remove(tenant(named: name), within: limit)
     }
 
-    /// Replaces the scripts of a tenant: its automations continue in a host with a new state.
+    /// Replaces the scripts of a tenant, whose automations continue in a new host.
     ///
-    /// The new version is tried first: a host is created and prepared, and the file runs in it without triggers. If that fails, the
-    /// previous version continues.
+    /// The server first creates and prepares the new host, and runs the file without activating triggers. If that fails, the previous
+    /// version continues.
     ///
     /// - Parameters:
     ///   - file: The new file; `nil` to read the same file again.
     ///   - limit: The maximum time to wait for active runs of the previous version, see `ScriptHost.stopAutomations(within:)`.
-    ///   - prepare: Makes the hosts of the new version ready; `nil` to keep the previous closure.
+    ///   - prepare: A closure that prepares the hosts of the new version; `nil` to keep the previous closure.
     /// - Returns: The number of automations.
-    /// - Throws: `LuaError` if there is no such tenant, and the errors of the new version.
+    /// - Throws: `LuaError` if the server has no tenant with this name, and the errors of the new version.
     @discardableResult
     public func reload(
         _ name: String, automations file: String? = nil, stoppingWithin limit: Duration = .seconds(5),
@@ -156,12 +156,12 @@ public actor AutomationServer {
         }
     }
 
-    /// Runs an operation with the host of a tenant, which is woken if it is parked, and not parked during the operation.
+    /// Runs an operation with the host of a tenant. Wakes a parked tenant, and keeps the tenant awake during the operation.
     ///
-    /// The operation runs in the caller's isolation, so it may use values that are not `Sendable`. It must not keep the host, which may be closed
-    /// later.
+    /// The operation runs in the caller's isolation, so it may use values that are not `Sendable`. It must not keep the host, which may be
+    /// closed later.
     ///
-    /// - Throws: Any error of the operation; `LuaError` if there is no such tenant; the errors of waking it.
+    /// - Throws: Any error of the operation; `LuaError` if the server has no tenant with this name; the errors of waking the tenant.
     nonisolated(nonsending) public func withHost<Result>(
         of name: String, _ operation: nonisolated(nonsending) (ScriptHost) async throws -> Result
     ) async throws -> Result {
@@ -179,21 +179,21 @@ public actor AutomationServer {
     /// The tenants, ordered by name.
     public var tenants: [Tenant] { served.values.map(\.description).sorted { $0.name < $1.name } }
 
-    /// Returns the state of a tenant; `nil` if the server has none of that name.
+    /// Returns the state of a tenant; `nil` if the server has no tenant with this name.
     public func tenant(_ name: String) -> Tenant? { served[name]?.description }
 
-    /// Waits until the task is cancelled or the server is closed, and closes it: as the main function of a service.
+    /// Runs until the task is cancelled or the server is closed, then closes the server. Suitable as the main function of a service.
     ///
     /// With ServiceLifecycle, call it in the `run` method of a service, inside `cancelWhenGracefulShutdown`.
     ///
     /// - Parameter limit: The maximum time to wait for active runs at the end.
     public func run(stoppingWithin limit: Duration = .seconds(5)) async {
         for await _ in untilEnd {}
-        // Uses a task that is not cancelled, because runs may clean up.
+        // Uses a new task, which is not cancelled, because active runs may need time to clean up.
         await Task { await close(within: limit) }.value
     }
 
-    /// Removes all tenants. None can be added later.
+    /// Removes all tenants and closes the server, to which no tenants can be added afterwards.
     ///
     /// - Parameter limit: The maximum time to wait for active runs.
     public func close(within limit: Duration = .seconds(5)) async {
@@ -216,7 +216,7 @@ public actor AutomationServer {
         return tenant
     }
 
-    /// Returns a tenant while nothing else changes it. The caller releases its lock.
+    /// Acquires the lock of a tenant, and returns the tenant. The caller must release the lock.
     private func locked(_ name: String) async throws -> ServedTenant {
         let tenant = try tenant(named: name)
         guard await tenant.lock.acquire() else { throw CancellationError() }
@@ -228,7 +228,7 @@ public actor AutomationServer {
     }
 
     private func remove(_ tenant: ServedTenant, within limit: Duration) async throws {
-        // Uses a task that is not cancelled, so that it gets the tenant in any case.
+        // A cancelled task could not acquire the lock, so a new task does.
         await Task {
             guard await tenant.lock.acquire() else { return }
             defer { tenant.lock.release() }

@@ -3,7 +3,7 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import Synchronization
 
-/// A job that a handler runs.
+/// A job with its decoded payload, as passed to a handler.
 public struct Job<Payload: Decodable & Sendable>: Decodable, Sendable {
     /// The number of the job.
     public let id: Int64
@@ -16,7 +16,7 @@ public struct Job<Payload: Decodable & Sendable>: Decodable, Sendable {
     /// The payload.
     public let payload: Payload
 
-    /// Whether an earlier attempt has failed or was interrupted: its effects may exist already.
+    /// Whether a previous attempt failed or was interrupted, so parts of the job may already have been done.
     public var isRepeat: Bool { attempt > 1 }
 
     private enum CodingKeys: String, CodingKey {
@@ -27,11 +27,11 @@ public struct Job<Payload: Decodable & Sendable>: Decodable, Sendable {
 
 /// The outcome of an attempt at a job.
 public struct JobOutcome: Decodable, Sendable, Equatable {
-    /// The state of a job after an attempt.
+    /// The state of the job after the attempt.
     public enum State: String, Decodable, Sendable {
         /// The attempt succeeded.
         case done
-        /// The attempt failed, and another one will follow.
+        /// The attempt failed, and the job will be tried again.
         case failed
         /// The last attempt failed.
         case dead
@@ -56,10 +56,11 @@ public struct JobOutcome: Decodable, Sendable, Equatable {
     }
 }
 
-/// A Swift function that runs the jobs of a queue, see ``JobQueue/handle(_:_:_:)``.
+/// A registered Swift function that runs the jobs of a queue, see ``JobQueue/handle(_:_:_:)``.
 public final class JobHandler: Sendable {
-    /// The outcomes of attempts, after they are recorded and since the handler was created. The sequence ends when the handler is stopped
-    /// or the host is released. It has one consumer; the oldest outcomes are dropped if it falls 10,000 behind.
+    /// A stream of the outcomes of attempts since the handler was created. Each outcome is sent after it is recorded in the database. The
+    /// stream ends when the handler is stopped or the host is released. It supports one consumer, and buffers 10,000 outcomes before it
+    /// drops the oldest.
     public let outcomes: AsyncStream<JobOutcome>
     private let host: ScriptHost
     private let number: Int
@@ -69,7 +70,7 @@ public final class JobHandler: Sendable {
         (self.host, self.number, self.outcomes, self.relay) = (host, number, outcomes, relay)
     }
 
-    /// Starts no more jobs. Active jobs continue until they end.
+    /// Stops starting jobs. Active jobs continue until they end.
     ///
     /// - Throws: `LuaError` if the database fails.
     public func stop() async throws {
@@ -85,7 +86,7 @@ public final class JobHandler: Sendable {
     }
 }
 
-/// A bridge that passes outcomes from Lua to a stream, which ends when Lua has released the function.
+/// A bridge that passes outcomes from Lua to a stream, and finishes the stream when it is released.
 private final class OutcomeRelay: Sendable {
     private let continuation: AsyncStream<JobOutcome>.Continuation
 
@@ -100,19 +101,20 @@ private final class OutcomeRelay: Sendable {
 }
 
 extension JobQueue {
-    /// The options of a handler.
+    /// The options of a job handler.
     public struct HandlerOptions: Sendable {
-        /// The greatest number of attempts at a job.
+        /// The maximum number of attempts for each job.
         public var attempts: Int
-        /// The pauses before the second and the last attempts; each pause is twice the previous one.
+        /// The minimum and the maximum pause between attempts. The first pause is the minimum; each further pause is twice as long, up to
+        /// the maximum.
         public var backoff: ClosedRange<Duration>
-        /// The maximum number of jobs that run at the same time, in all processes.
+        /// The maximum number of jobs of the queue that run simultaneously, across all processes.
         public var concurrency: Int
         /// The maximum rate of jobs, such as "100/minute".
         public var rate: String?
         /// The time limit of an attempt.
         public var timeout: Duration?
-        /// The time for which completed jobs are kept.
+        /// The time for which completed jobs are kept in the database.
         public var keep: Duration
 
         /// Makes the options of a handler.
@@ -135,16 +137,16 @@ extension JobQueue {
     /// for await outcome in handler.outcomes where outcome.state == .dead { report(outcome) }
     /// ```
     ///
-    /// A job runs at least once: if the process ends during an attempt, the next one repeats it. If the function throws, the attempt has
-    /// failed, and the job is tried again after a pause.
+    /// Each job runs at least once: if the process ends during an attempt, the job is tried again. If the function throws an error, the
+    /// attempt fails, and the job is tried again after a pause.
     ///
     /// - Parameters:
     ///   - type: The type of the payload. A job whose payload cannot be decoded fails.
     ///   - options: See ``HandlerOptions``.
-    ///   - body: Runs a job, in a separate task.
-    /// - Returns: The handler, which works until it is stopped or the host is released.
-    /// - Throws: `LuaError` if an option is not valid, the database fails, or the scripts of the host run in another process. There, a
-    ///   script handles the jobs, and may call a registered function.
+    ///   - body: A closure that runs a job, in a separate task.
+    /// - Returns: The handler, which runs jobs until it is stopped or the host is released.
+    /// - Throws: `LuaError` if an option is invalid, the database fails, or the scripts of the host run in another process. In an isolated
+    ///   host, let a script handle the jobs and call a registered function.
     public func handle<Payload: Decodable & Sendable>(
         _ type: Payload.Type = Payload.self, _ options: HandlerOptions = HandlerOptions(),
         _ body: @escaping @Sendable (Job<Payload>) async throws -> Void

@@ -1,7 +1,7 @@
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// A queue of jobs in the default database of a host, see `perilune.jobs`.
+/// A job queue in the default database of a host, see `perilune.jobs`.
 public struct JobQueue: Sendable {
     let host: ScriptHost
     /// The name of the queue.
@@ -12,31 +12,31 @@ public struct JobQueue: Sendable {
         self.name = name
     }
 
-    /// The options of an added job.
+    /// The options of a new job.
     public struct Options: Sendable {
-        /// Identifies the job among the unfinished jobs of the queue.
+        /// A key that is unique among the unfinished jobs of the queue.
         public var key: String?
         /// The reaction to an unfinished job with the same key: "ignore", "replace" or "raise".
         public var onKey: String?
-        /// Jobs with the same value run one after the other.
+        /// An ordering key. Jobs with the same ordering key run one at a time.
         public var orderBy: String?
-        /// The minimum delay of the job.
+        /// The minimum time before the job runs.
         public var delay: Duration?
-        /// Jobs with higher numbers run first.
+        /// The priority. Jobs with higher numbers run first.
         public var priority: Int
 
-        /// Makes the options of one job; without arguments it has no key and no delay.
+        /// Creates the options of a job, by default without a key or a delay.
         public init(key: String? = nil, onKey: String? = nil, orderBy: String? = nil, delay: Duration? = nil, priority: Int = 0) {
             (self.key, self.onKey, self.orderBy, self.delay, self.priority) = (key, onKey, orderBy, delay, priority)
         }
     }
 
-    /// Adds a job, in its own transaction.
+    /// Adds a job in a separate transaction.
     ///
     /// - Parameter payload: The value passed to the handler, which must be representable in JSON.
     /// - Parameter options: See ``Options``.
     /// - Returns: The number of the job, or of an unfinished job with the same key.
-    /// - Throws: `LuaError` if an option or the payload is not valid, or the database fails.
+    /// - Throws: `LuaError` if an option or the payload is invalid, or the database fails.
     @discardableResult
     public func enqueue(_ payload: some Encodable & Sendable, _ options: Options = Options()) async throws -> Int64 {
         try await host.callJobs("enqueue", name) { host in
@@ -77,7 +77,7 @@ public struct JobQueue: Sendable {
 }
 
 extension ScriptHost {
-    /// A queue of jobs in the default database. Scripts handle them by `perilune.jobs(name):handle(f)`, and Swift by
+    /// Returns a job queue in the default database. Jobs are handled in Lua with `perilune.jobs(name):handle(f)`, or in Swift with
     /// ``JobQueue/handle(_:_:_:)``.
     public nonisolated func jobs(_ name: String) -> JobQueue { JobQueue(host: self, name: name) }
 
@@ -88,7 +88,7 @@ extension ScriptHost {
         }
     }
 
-    /// Calls a function of the library's interface to jobs.
+    /// Calls a function of the Lua module that provides job queues to Swift.
     nonisolated func callJobBridge<Result: Decodable & Sendable>(
         _ name: String, _ arguments: @Sendable (isolated ScriptHost) throws -> [LuaValue]
     ) async throws -> Result {

@@ -1,24 +1,25 @@
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// Automations of scripts: functions that run when something happens, see `perilune.automation`.
+/// Automations: script functions that run on a schedule, on events or on changes of data. See `perilune.automation`.
 extension ScriptHost {
     /// Runs a file that defines automations, which replace the automations of the previously loaded file.
     ///
-    /// Everything else that the previous file has started (timers, observations, tasks, signal handlers) ends, too, and its global
-    /// variables are removed. Globals that other scripts set before the first file remain.
+    /// Timers, observations, tasks and signal handlers that the previous file has started end, and its global variables are removed.
+    /// Globals that scripts set before the first file was loaded remain.
     ///
-    /// Live automations run in one host only: as long as this host has them, no other host can load the same file for the same database, in
-    /// this or another process of the machine.
+    /// Live automations run in only one host: while this host runs them, no other host on the machine, in this process or another, can load
+    /// the same file for the same database.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - isLive: Whether triggers start them from then on. Otherwise they can be listed and run by hand.
-    ///   - poll: The interval for checking whether another process has written, for automations that observe changes without an interval of
-    ///     their own; `nil`: no checks. If a whole table is observed, each check reads all its rows.
-    /// - Returns: How many there are.
-    /// - Throws: `LuaError` of kind `already_running` if another host runs them; `LuaError` if the file fails: the previous automations
-    ///   keep running, and everything that the file started before it failed ends; ``ScriptFileError`` if it cannot be read.
+    ///   - path: The path of the file.
+    ///   - isLive: Whether triggers start the automations. Otherwise automations can only be listed and run manually.
+    ///   - poll: The default interval at which automations on `change` check for writes of other processes; `nil` for no checks. If a whole
+    ///     table is observed, each check reads all of its rows.
+    /// - Returns: The number of automations.
+    /// - Throws: `LuaError` of kind `already_running` if another host runs the automations; `LuaError` if the file fails, in which case the
+    ///   previous automations continue and everything that the failed file has started ends; ``ScriptFileError`` if the file cannot be
+    ///   read.
     @discardableResult
     public nonisolated func loadAutomations(file path: String, isLive: Bool = true, poll: Duration? = nil) async throws -> Int {
         let source = try ScriptFile.read(path)
@@ -31,8 +32,8 @@ extension ScriptHost {
         }
     }
 
-    /// Returns the possible paths of the modules that the automation file requires. If one of them changes, load the file again, which
-    /// reloads the modules.
+    /// Returns the file paths of the modules that the automation file requires, including paths at which a module could be added. If one of
+    /// these files changes, load the automation file again, which also reloads the modules.
     ///
     /// - Throws: `LuaError` if the state is closed.
     package nonisolated func automationModulePaths() async throws -> [String] {
@@ -49,12 +50,12 @@ extension ScriptHost {
         }
     }
 
-    /// Runs an automation now, including its guard, and waits for the end of the run.
+    /// Runs an automation immediately, including its guard, and waits until the run ends.
     ///
-    /// - Parameter event: The value of `context.event` for its function.
-    /// - Parameter name: Its name.
-    /// - Returns: The run, which has succeeded, was skipped or cancelled, or is waiting to be continued.
-    /// - Throws: `LuaError` if it fails in the end, or no automation has that name.
+    /// - Parameter event: The event value, which the function receives as `context.event`.
+    /// - Parameter name: The name of the automation.
+    /// - Returns: The run, which has succeeded, was skipped or cancelled, or waits to continue later.
+    /// - Throws: `LuaError` if the last attempt fails, or no automation has this name.
     @discardableResult
     public nonisolated func runAutomation(
         _ name: String, event: (some Encodable & Sendable)? = String?.none
@@ -67,9 +68,9 @@ extension ScriptHost {
 
     /// Returns the last runs recorded in the default database, newest first.
     ///
-    /// - Parameter name: Of this automation only.
-    /// - Parameter count: How many at most.
-    /// - Throws: `LuaError` if no automation has this name, and none with this name has run.
+    /// - Parameter name: The name of an automation; `nil` for the runs of all automations.
+    /// - Parameter count: The maximum number of runs.
+    /// - Throws: `LuaError` if the name is unknown: no automation has it, and no run is recorded for it.
     public nonisolated func automationRuns(of name: String? = nil, last count: Int = 20) async throws -> [AutomationRun] {
         try await exclusively { host in
             let name = name.map { LuaValue.string(LuaString($0)) } ?? .nil
@@ -80,7 +81,7 @@ extension ScriptHost {
 
     /// Returns the state of all automations recorded in the default database by any process.
     ///
-    /// - Parameter limit: The duration after which an active run is a problem.
+    /// - Parameter limit: The duration after which an active run is reported as a problem.
     /// - Throws: `LuaError` if the tables cannot be read.
     public nonisolated func automationStatus(runsAreStuckAfter limit: Duration = .seconds(3600)) async throws
         -> [AutomationStatus]
@@ -91,15 +92,15 @@ extension ScriptHost {
         }
     }
 
-    /// Runs the automations of a file until the task is cancelled, as the main function of a service.
+    /// Runs the automations of a file until the task is cancelled. Suitable as the main function of a service.
     ///
     /// With ServiceLifecycle, call it in the `run` method of a service, inside `cancelWhenGracefulShutdown`.
     ///
     /// - Parameters:
-    ///   - path: The file.
-    ///   - poll: As in ``loadAutomations(file:isLive:poll:)``.
+    ///   - path: The path of the file.
+    ///   - poll: See ``loadAutomations(file:isLive:poll:)``.
     ///   - limit: The maximum time to wait for active runs at the end, see ``stopAutomations(within:)``.
-    /// - Throws: What ``loadAutomations(file:isLive:poll:)`` throws; what ``waitUntilIdle()`` throws before the task is cancelled.
+    /// - Throws: Errors of ``loadAutomations(file:isLive:poll:)``; errors of ``waitUntilIdle()``, except after the task is cancelled.
     public nonisolated func serveAutomations(
         file path: String, poll: Duration? = nil, stoppingWithin limit: Duration = .seconds(5)
     ) async throws {
@@ -112,36 +113,36 @@ extension ScriptHost {
         } catch {
             result = Task.isCancelled ? .success(()) : .failure(error)
         }
-        // Uses a task that is not cancelled, because the runs may clean up.
+        // Uses a new task, which is not cancelled, because active runs may need time to clean up.
         try await Task { try await stopAutomations(within: limit) }.value
         try result.get()
     }
 
-    /// Keeps ``waitUntilIdle()`` waiting until ``stopAutomations(within:)``, even if only events can trigger automations.
+    /// Makes ``waitUntilIdle()`` wait until ``stopAutomations(within:)`` is called, even if only events can trigger automations.
     ///
     /// - Throws: `LuaError` if the state is closed.
     package func waitForEvents() async throws {
         try await backend.waitForEvents(in: self)
     }
 
-    /// Ends all automations, and everything that their file has started: before the program ends, for example.
+    /// Ends all automations, and the timers, observations and tasks that their file has started, for example before the program exits.
     ///
-    /// Active runs are interrupted while they wait, and may clean up. Runs that do not end in time are cancelled. Each run is recorded as
+    /// Active runs that wait are interrupted, and may clean up. Runs that do not end in time are cancelled. Each run is recorded as
     /// cancelled, or with its outcome.
     ///
     /// - Parameter limit: The maximum time to wait for active runs.
-    /// - Throws: `LuaError` with code `cancelled` if they do not end even after cancellation.
+    /// - Throws: `LuaError` with code `cancelled` if runs do not end even after cancellation.
     public nonisolated func stopAutomations(within limit: Duration = .seconds(5)) async throws {
         do {
             try await endAutomations(within: limit)
         } catch let error as LuaError where error.code == .cancelled {
-            // The limit ended this run too; the automations' runs are over now.
+            // The cancellation after the limit also ended the first attempt to stop. All runs have ended, so a second attempt succeeds.
             try await endAutomations(within: limit)
         }
     }
 
     private nonisolated func endAutomations(within limit: Duration) async throws {
-        // Called from another thread, because a looping script occupies the thread of the host.
+        // Cancels from another task, because a looping script occupies the host's thread.
         let timer = Task { [control] in
             while true {
                 try await Task.sleep(for: limit)
@@ -157,7 +158,7 @@ extension ScriptHost {
         automationClaim = nil
     }
 
-    /// Returns the claim on the automations of a file: the existing claim of this host if it is for the same file.
+    /// Claims the automations of a file for this host. Returns the host's current claim if it is for the same file.
     private func claimAutomations(ofFile path: String) throws -> AutomationClaim? {
         if let automationClaim, automationClaim.isOf(file: path) { return automationClaim }
         return try AutomationClaim(file: path, database: database, path: backend.databasePath)

@@ -1,32 +1,32 @@
 internal import PeriluneLua
 
-/// Hosts whose automations are idle can be parked: closed until something is due or another program writes.
+/// Parking: an idle host can be closed until an automation is due or another program writes to the database.
 extension ScriptHost {
-    /// Whether a host can be parked, and until when.
+    /// The result of a check whether a host can be parked.
     struct Rest: Decodable, Sendable {
-        /// Why the host cannot be parked; `nil` if it can.
+        /// The reason why the host cannot be parked; `nil` if it can.
         let reason: String?
         /// The next due time in seconds since 1970.
         let next_due: Double?
     }
 
-    /// Finds out whether the host can be parked.
+    /// Checks whether the host can be parked.
     ///
     /// - Parameters:
-    ///   - least: The time until the next due time for which parking is worth while.
-    ///   - ending: Whether to end all triggers if it can be parked. The host must be closed then.
+    ///   - least: The minimum time until the next due time for which parking is worthwhile.
+    ///   - ending: Whether to end all triggers if the host can be parked. The caller must then close the host.
     nonisolated func rest(forAtLeast least: Duration, ending: Bool) async throws -> Rest {
         try await exclusively { host in
             try await host.callAutomations("rest", [.number(least / .seconds(1)), .boolean(ending)])
         }
     }
 
-    /// Makes the next ``loadAutomations(file:isLive:poll:)`` continue automations that another host has parked: due times since then
-    /// are late, not missed.
+    /// Prepares the next ``loadAutomations(file:isLive:poll:)`` to continue automations that were parked: due times that have passed since
+    /// then run late instead of being missed.
     nonisolated func resumeAutomations() async throws {
         try await exclusively { host in let _: Int? = try await host.callAutomations("resume", []) }
     }
 
-    /// Takes over the claim on the automations from a host that is closed.
+    /// Transfers the claim on the automations from a closed host to this host.
     func adopt(_ claim: AutomationClaim) { automationClaim = claim }
 }

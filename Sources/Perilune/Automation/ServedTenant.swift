@@ -2,15 +2,15 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneBindings
 
-/// A tenant of an ``AutomationServer``, to whose actor it belongs.
+/// A tenant of an ``AutomationServer``, isolated to the server's actor.
 final class ServedTenant {
-    /// The database of a tenant.
+    /// The owner of a tenant's database.
     enum Database {
-        /// A file that each host opens.
+        /// Each host opens the database file.
         case file
-        /// A database that the server has opened and keeps, because tests would get another one next time.
+        /// The server opens the database once and keeps it open, because in tests a second call would create another database.
         case opened(any DatabaseWriter)
-        /// A database of the program.
+        /// The program owns the database.
         case existing
     }
 
@@ -19,17 +19,17 @@ final class ServedTenant {
     var file: String
     var configuration: ScriptHost.Configuration
     var prepare: @Sendable (ScriptHost) async throws -> Void
-    /// Protects the host and the state while they change.
+    /// The lock that serializes changes of the host and the state.
     let lock = FIFOLock()
 
     var database = Database.existing
-    /// The path of the database file without symbolic links; `nil` without one.
+    /// The path of the database file, without symbolic links after the first start; `nil` if the database is not a file.
     var path: String?
-    /// Whether writes to the file are reported.
+    /// Whether the file watcher reports writes to the database file.
     var isWatched = false
-    /// The claim on the automations, which lasts while the tenant is parked.
+    /// The claim on the automations, which is kept while the tenant is parked.
     var claim: AutomationClaim?
-    /// The state of the database file since the tenant was parked.
+    /// The file mark recorded when the tenant was parked, which reveals later writes.
     var mark: DatabaseFileMark?
 
     var host: ScriptHost?
@@ -41,18 +41,18 @@ final class ServedTenant {
     /// The number of operations that use the host.
     var users = 0
     var isRemoved = false
-    /// Whether a task is about to wake the tenant.
+    /// Whether a task that wakes the tenant is pending.
     var isCalled = false
-    /// Whether the tenant is counted as being woken.
+    /// Whether the tenant occupies one of the server's turns to wake.
     var hasTurn = false
 
     /// The timer of the next check, due time or retry.
     var timer: (timers: LoopTimers, number: Int)?
-    /// Changes with each new timer.
+    /// A counter that changes with each new timer, to recognize outdated timers.
     var generation = 0
-    /// The interval of the last check.
+    /// The current interval between checks.
     var interval = Duration.zero
-    /// The number of failures in a row, and of times in a row that the file changed while the tenant was parked.
+    /// The number of consecutive failures to wake the tenant, and of consecutive file changes while it was being parked.
     var failures = 0
     var unrest = 0
 
