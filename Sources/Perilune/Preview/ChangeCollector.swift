@@ -2,9 +2,9 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneRecords
 
-/// Finds the changes that a previewed script made to its copy of the database.
+/// A collector of the changes that a previewed script has made to its copy of the database.
 struct ChangeCollector {
-    /// The state before the script ran.
+    /// The schema, and the recording of changes, from before the script ran.
     struct Start {
         let schema: SchemaSnapshot
         let recording: ChangeRecording
@@ -17,12 +17,13 @@ struct ChangeCollector {
     private let usesRecording: Bool
     private var report = PreviewReport()
     private let formerState: FormerStateAttachment
-    /// The changes of the compared tables.
+    /// The changes that were found by comparing tables.
     private let comparedChanges: PlanChangesWriter
 
     /// - Parameters:
     ///   - fileLimitInBytes: The maximum size of a temporary file of changes, in bytes.
-    ///   - usesRecording: Whether `db` was recorded. Otherwise all tables are compared: `db` is a clone of the recorded database.
+    ///   - usesRecording: Whether to use the recorded changes. If `db` is a clone of the recorded database, pass `false` to compare all
+    ///     tables instead.
     init(
         _ db: Database, copy: PreviewCopy, start: Start, rowLimit: Int, fileLimitInBytes: Int, usesRecording: Bool = true
     ) throws {
@@ -35,16 +36,16 @@ struct ChangeCollector {
         schema = try SchemaSnapshot(db)
     }
 
-    /// Returns the report, and the changes for a plan if a plan can contain all of them.
+    /// Returns the report, and the changes for a plan; `nil` if a plan cannot contain all changes.
     ///
     /// - Throws: A `DatabaseError` with the code `SQLITE_INTERRUPT` soon after the task is cancelled.
     consuming func collect() throws -> (report: PreviewReport, changes: PlanChanges?) {
-        // GRDB interrupts only the current statement, and a comparison runs very many statements.
+        // A progress handler, because cancellation in GRDB interrupts only the current statement, and a comparison runs many statements.
         let connection = db.sqliteConnection
         sqlite3_progress_handler(connection, 10_000, { _ in Task.isCancelled ? 1 : 0 }, nil)
         defer { sqlite3_progress_handler(connection, 0, nil, nil) }
         report.schema = schema.changes(since: start.schema)
-        // A recording does not cover schema changes, or tables with a changed definition.
+        // A recording is unusable if the schema has changed.
         let isSameSchema = schema.version == start.schema.version && schema.objects == start.schema.objects
         let recording = isSameSchema && usesRecording ? start.recording : nil
         if usesRecording {
@@ -99,7 +100,7 @@ struct ChangeCollector {
         }
     }
 
-    /// The tables that were written to. A shadow table is replaced by the virtual table that it belongs to.
+    /// The tables that were written to. Shadow tables are replaced by their virtual tables.
     private var touchedTables: [PreviewTable] {
         start.recording.touchedTables.compactMap(schema.table).map { table in
             table.kind == .shadow ? owner(of: table) ?? table : table
@@ -116,14 +117,14 @@ struct ChangeCollector {
         do {
             try changes.complete(from: db)
         } catch let error as DatabaseError where error.resultCode != .SQLITE_INTERRUPT {
-            // Names that are not UTF-8 change when they are read back.
+            // Reading fails for names that are not valid UTF-8, because decoding them to Swift strings changes them.
             changes.rows = []
             report.warnings.append("the rows of \(changes.name) cannot be shown: \(error.message ?? "\(error.resultCode)")")
         }
         return changes
     }
 
-    /// Returns why the keys in the rows of a table, before or after the script, prevent a recording; `nil` if they do not.
+    /// Returns the reason why the keys of a table's rows, before or after the script, prevent a recording; `nil` if they do not.
     private mutating func keyObstacle(_ new: PreviewTable, _ old: PreviewTable?) throws -> String? {
         guard let old, !new.nullableKey.isEmpty || new.hasLooseKey else { return nil }
         try formerState.attach()
@@ -143,7 +144,7 @@ struct ChangeCollector {
 
     // MARK: - Compared tables
 
-    /// Compares the touched tables. Used when there are too many changes to record.
+    /// Compares the tables that were written to. Used if too many changes were made to record them.
     private mutating func compareTouched() throws {
         for name in Set(touchedTables.map(\.name)).sorted() {
             try compareForPlan(schema.table(name), start.schema.table(name), keepsRowIDs: true, isTouched: true)
@@ -192,8 +193,8 @@ struct ChangeCollector {
         if changes.count > 0 { report.tables.append(changes) }
     }
 
-    /// Adds a warning. A comparison fails if it needs the script's functions or collations, which are already removed, or if a
-    /// virtual table rejects the query.
+    /// Adds a warning about a failed comparison. A comparison fails if it needs a function or collation of the script, which no longer
+    /// exists, or if a virtual table rejects the query.
     private mutating func addFailure(_ error: DatabaseError, of table: PreviewTable?, isTouched: Bool) {
         guard let table else { return }
         report.warnings.append("the rows of \(table.name) cannot be compared: \(error.message ?? "\(error.resultCode)")")

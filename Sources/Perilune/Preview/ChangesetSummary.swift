@@ -1,7 +1,7 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// The number of changes of each table in a changeset, with the first changed rows.
+/// A summary of a changeset: the number of changes of each table, and the first changed rows.
 struct ChangesetSummary {
     /// The tables, ordered by name.
     let tables: [TableChanges]
@@ -10,7 +10,7 @@ struct ChangesetSummary {
     ///
     /// - Parameters:
     ///   - rowLimit: The maximum number of rows of each kind to keep for a table. The rows with the smallest keys are kept.
-    ///   - schema: The schema with the names of the columns.
+    ///   - schema: The schema that provides the column names.
     init(_ changeset: ChangesetStream, rowLimit: Int, schema: SchemaSnapshot) throws {
         var tables: [String: TableSummary] = [:]
         try changeset.forEach { change in
@@ -27,8 +27,8 @@ struct ChangesetSummary {
         return TableSummary(name: change.table, columns: columns, key: key, rowLimit: rowLimit)
     }
 
-    /// Returns the row before and after a change. A changeset omits the unchanged columns of updated rows: both values are NULL
-    /// until `complete(from:)`.
+    /// Returns the row before and after a change. In an updated row, the values of unchanged columns, which a changeset omits, are NULL
+    /// until `complete(from:)` is called.
     private static func rows(of change: Changeset.Change) -> RowChange {
         let columns = 0..<change.columnCount
         switch change.kind {

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A scanner for the members of one JSON object, whose strings may be larger than memory.
+/// A streaming scanner for the members of a JSON object, in which strings may be larger than memory.
 ///
-/// The scanner only finds the ends of values. `JSONDecoder` validates the short values.
+/// The scanner finds only where values end. `JSONDecoder` validates the short values.
 struct JSONObjectScanner {
     private var scanner: ByteScanner
     private var hasMembers = false
@@ -17,8 +17,8 @@ struct JSONObjectScanner {
         return try scanner.next() == UInt8(ascii: "{")
     }
 
-    /// Returns the next key, with escapes unresolved, and moves to its value. Returns `nil` at the closing brace or an unexpected
-    /// character: see ``isAtEnd()``.
+    /// Consumes the next key and the colon, and returns the key with escape sequences intact. Returns `nil` at the closing brace or an
+    /// unexpected character, which ``isAtEnd()`` distinguishes.
     mutating func nextKey() throws -> String? {
         try skipSpace()
         if hasMembers {
@@ -34,7 +34,7 @@ struct JSONObjectScanner {
         return String(validating: quoted.dropFirst().dropLast(), as: UTF8.self)
     }
 
-    /// Consumes the closing brace. Returns whether nothing follows.
+    /// Consumes the closing brace. Returns whether the text ends after it.
     mutating func isAtEnd() throws -> Bool {
         try skipSpace()
         guard try scanner.next() == UInt8(ascii: "}") else { return false }
@@ -47,7 +47,8 @@ struct JSONObjectScanner {
         try scanner.peek() == UInt8(ascii: "\"")
     }
 
-    /// Consumes a string, and passes its contents to a closure. Resolves only the escaped slash, which base64 may contain.
+    /// Consumes a string, and passes its contents to a closure in pieces. Backslashes are dropped, which is sufficient for base64, in
+    /// which only the slash can be escaped.
     ///
     /// - Returns: Whether the closing quotation mark was found.
     mutating func takeString(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {

@@ -2,8 +2,8 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneRecords
 
-/// A comparison of a recordable table with its previous state, which is attached as ``PreviewCopy/formerSchema``. Reads each row
-/// once, holds one row at a time in memory, and finds the same changes as a recording.
+/// A comparison of a recordable table with its previous state, which is attached as ``PreviewCopy/formerSchema``. Finds the same changes as
+/// a recording, but holds only one row at a time in memory.
 struct KeyedTableComparison {
     private let db: Database
     private let table: PreviewTable
@@ -18,19 +18,18 @@ struct KeyedTableComparison {
     /// Creates a comparison.
     ///
     /// - Parameters:
-    ///   - table: A table with the same columns in both states. Its key must not be NULL, and must distinguish all different
-    ///     values.
-    ///   - changes: The writer that receives the rows that differ.
+    ///   - table: A table with the same columns in both states. Its key must not be NULL, and must distinguish all different values.
+    ///   - changes: The writer that receives the changed rows.
     init(_ db: Database, _ table: PreviewTable, rowLimit: Int, to changes: PlanChangesWriter) {
         (self.db, self.table, self.changes) = (db, table, changes)
         key = table.columns.indices.filter { table.columns[$0].keyPosition > 0 }
         summary = TableSummary(name: table.name, columns: table.columns.map(\.name), key: table.key, rowLimit: rowLimit)
     }
 
-    /// Finds and counts the rows that differ, and passes them to the writer.
+    /// Finds and counts the changed rows, and passes them to the writer.
     consuming func run() throws -> TableChanges {
         let formerCount = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(former)") ?? 0
-        // If every previous row still exists, no search for deleted rows is needed.
+        // Searches for deleted rows only if some previous rows no longer exist.
         if try compareRows() < formerCount { try findDeleted() }
         return summary.finish()
     }

@@ -3,13 +3,13 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneRecords
 
-/// The application of a plan to a database in a cluster: one transaction of statements that change a row only if it still has the
+/// The application of a plan to a database in a cluster, in one transaction. Each statement changes a row only if the row still has the
 /// expected values.
 struct ClusterPlanApplication {
     let changeset: ChangesetStream
     /// The outline of the changeset, which is the same for the inverted changeset.
     let outline: ChangesetOutline
-    /// The updated rows whose other columns must also be unchanged; `nil` if they are not compared.
+    /// The updated rows whose other columns must also be unchanged; `nil` to ignore the other columns.
     let seen: SeenRows?
     let schemaHash: String
 
@@ -52,7 +52,8 @@ struct ClusterPlanApplication {
     private static let schemaHasChanged = PlanError(
         .schema, "the schema of the database has changed since the plan was made; make the plan again")
 
-    /// Rejects tables with triggers: a plan already contains the effects of triggers, and a cluster would run them again.
+    /// Throws an error if a changed table has triggers. A plan already contains the effects of triggers, which a cluster would execute
+    /// again.
     private func requireNoTriggers(_ schema: SchemaSnapshot) throws {
         let tables = Set(outline.tables.filter { $0.count > 0 }.map(\.name.foldedName))
         guard let trigger = schema.objects.first(where: { $0.type == "trigger" && tables.contains($0.table.foldedName) }) else {
@@ -91,7 +92,7 @@ struct ClusterPlanApplication {
             return names
         }
 
-        /// Returns the columns whose values are known, and these values.
+        /// Returns the columns whose values are known, and their values.
         private func known(_ values: [StoredValue?], _ names: [String]) -> (names: [String], values: [StoredValue]) {
             let pairs = zip(names, values).compactMap { name, value in value.map { (name, $0) } }
             return (pairs.map(\.0), pairs.map(\.1))
@@ -127,7 +128,7 @@ struct ClusterPlanApplication {
             }
         }
 
-        /// Executes one step of a statement. Returns SQLite's result code.
+        /// Prepares a statement and executes one step. Returns SQLite's result code.
         private func run(_ sql: String, _ values: [StoredValue], _ row: ChangesetRow) throws -> CInt {
             let prepared = try place.prepare(sql, in: db)
             return try withExtendedLifetime(prepared) {

@@ -7,8 +7,7 @@ internal import PeriluneRecords
 
 /// Methods that apply a plan to a database or undo it.
 extension PreviewPlan {
-    /// The columns of an updated row that are compared with the plan before it is applied. All columns of a deleted row are
-    /// always compared.
+    /// The columns of updated rows that are compared with the plan before it is applied. For deleted rows, all columns are always compared.
     public enum Comparison: Sendable {
         /// All columns.
         case allColumns
@@ -16,13 +15,12 @@ extension PreviewPlan {
         case changedColumns
     }
 
-    /// Applies all changes of the plan to a database, or none if one fails.
+    /// Applies all changes of the plan to a database. If one change fails, none is applied.
     ///
     /// Triggers and foreign key actions are disabled: the plan contains their effects.
     ///
     /// - Parameters:
-    ///   - path: The path of an existing file, or the URL of a database in a cluster. Changes of tables with triggers are
-    ///     rejected in a cluster.
+    ///   - path: The path of an existing file, or the URL of a database in a cluster. A cluster rejects changes of tables with triggers.
     ///   - comparison: The columns that must be unchanged.
     ///   - inEveryContext: Whether a test or a preview may write to any database. By default, they can write only to files in the
     ///     system's temporary folder.
@@ -33,7 +31,7 @@ extension PreviewPlan {
         try await run(in: path, changes.changeset, comparison, inEveryContext)
     }
 
-    /// Undoes all changes of the plan in a database, or none if one fails.
+    /// Undoes all changes of the plan in a database. If one change cannot be undone, none is undone.
     ///
     /// - Parameters:
     ///   - path: The path of an existing file, or the URL of a database in a cluster.
@@ -71,8 +69,8 @@ extension PreviewPlan {
         try queue.close()
     }
 
-    /// Applies all changes of the plan to an open database, such as a database in memory, or none if one fails. Observers of this
-    /// database object are notified.
+    /// Applies all changes of the plan to an open database, such as an in-memory database. If one change fails, none is applied. Observers
+    /// of this database object are notified.
     ///
     /// Triggers and foreign key actions are disabled: the plan contains their effects.
     ///
@@ -86,7 +84,8 @@ extension PreviewPlan {
         try await run(in: database, changes.changeset, comparison)
     }
 
-    /// Undoes all changes of the plan in an open database, or none if one fails. Observers of this database object are notified.
+    /// Undoes all changes of the plan in an open database. If one change cannot be undone, none is undone. Observers of this database
+    /// object are notified.
     ///
     /// - Parameters:
     ///   - database: The database, which must not be in a cluster. Any database can be used in every context.
@@ -120,7 +119,7 @@ extension PreviewPlan {
         }
     }
 
-    /// Rejects, in a test or a preview, a path that may be a live database.
+    /// Throws an error if the path may be a live database and the context is a test or a preview.
     private static func requireNotLive(_ path: String) throws {
         let context = try DependencyContainer.current.context
         guard context != .live else { return }
@@ -162,7 +161,7 @@ private struct PlanApplication {
             PlanError(.schema, "the table \(table) is missing, or has changed since the plan was made")
         }
         try changeset.apply(to: db, schema: schema)
-        // SQLite applies a changeset without GRDB statements, so observers must be notified here.
+        // GRDB does not observe changes that SQLite makes while it applies a changeset, so observers are notified here.
         for table in outline.tables where table.count > 0 {
             try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM main.\(table.name.quotedName)"))
         }
@@ -184,8 +183,8 @@ private struct PlanApplication {
 }
 
 extension ChangesetStream {
-    /// Applies the changes of all or some tables within an open transaction. The caller must roll back the transaction after an
-    /// error.
+    /// Applies the changes of all tables, or of the given tables, within an open transaction. After an error, the caller must roll back the
+    /// transaction.
     ///
     /// - Throws: ``PlanError`` at the first conflict.
     func apply(to db: Database, only tables: Set<String>? = nil, schema: SchemaSnapshot) throws {
@@ -196,7 +195,7 @@ extension ChangesetStream {
     }
 }
 
-/// A converter of SQLite's conflicts into errors.
+/// A converter from SQLite's changeset conflicts to errors.
 private struct ConflictReport {
     let schema: SchemaSnapshot
 
@@ -222,7 +221,7 @@ private struct ConflictReport {
 }
 
 extension StoredValue {
-    /// The value on one line, for messages.
+    /// A short form of the value for messages.
     package var shortText: String {
         switch self {
         case .null: return "NULL"

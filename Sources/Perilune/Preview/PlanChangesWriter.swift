@@ -1,12 +1,12 @@
 /// A writer for the changes of a plan: the changeset, and the unchanged columns of updated rows. Large data is written to
 /// temporary files.
 ///
-/// If a change cannot be stored, no error is thrown: the changes are still counted, but no plan is made.
+/// If a change cannot be stored, the writer records a ``failure`` instead of throwing an error, and no plan can be made.
 final class PlanChangesWriter {
-    /// The values of a row as SQLite objects.
+    /// The values of a row, as `sqlite3_value` pointers.
     typealias Row = ArraySlice<OpaquePointer?>
 
-    /// The reason why the changes cannot be stored; `nil` if they are stored.
+    /// The reason why a change could not be stored; `nil` if all changes are stored.
     private(set) var failure: String?
     private var changeset = ChangesetWriter()
     private var seen = ChangesetWriter()
@@ -14,7 +14,7 @@ final class PlanChangesWriter {
     private let seenSpool: ByteSpool
     private var outline = ChangesetOutline()
     private var table = ""
-    /// The key membership of each column of the table, as a Boolean and as the byte written to a changeset.
+    /// Whether each column of the table belongs to the key, as a Boolean and as a byte in a changeset.
     private var (isKey, keyFlags): ([Bool], [UInt8]) = ([], [])
 
     /// - Parameter limitInBytes: The maximum size of each of the two files, in bytes.
@@ -22,7 +22,7 @@ final class PlanChangesWriter {
         (changesetSpool, seenSpool) = (ByteSpool(limitInBytes: limitInBytes), ByteSpool(limitInBytes: limitInBytes))
     }
 
-    /// Begins the changes of a table. At least one change must follow.
+    /// Begins the changes of a table. The caller must then add at least one change.
     func begin(_ table: PreviewTable) {
         let keyPositions = table.columns.map { UInt8(clamping: $0.keyPosition) }
         self.table = table.name
@@ -64,7 +64,7 @@ final class PlanChangesWriter {
         }
     }
 
-    /// Returns all added changes; `nil` if there is a ``failure``.
+    /// Returns all added changes; `nil` after a ``failure``.
     func finish() -> PlanChanges? {
         flush(ifMoreThan: 0)
         guard failure == nil else { return nil }

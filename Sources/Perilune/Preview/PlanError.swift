@@ -7,15 +7,15 @@ public struct PlanError: Error, CustomStringConvertible, Sendable {
 
         /// The plan file or the database file cannot be used.
         public static let file = Code(value: .file)
-        /// The file is not a plan file, is damaged, or has another version of the format.
+        /// The file is not a plan file, is damaged, or has an unsupported format version.
         public static let format = Code(value: .format)
-        /// The schema of the database differs from the plan's.
+        /// The schema of the database differs from the schema in the plan.
         public static let schema = Code(value: .schema)
         /// A row has changed, is missing, or violates a constraint.
         public static let conflict = Code(value: .conflict)
         /// A foreign key would refer to a row that does not exist.
         public static let foreignKey = Code(value: .foreignKey)
-        /// The database may be a live database, and the context is not `live`.
+        /// A test or a preview tried to write to a database that may be live.
         public static let context = Code(value: .context)
 
         public var description: String { value.rawValue }
@@ -25,7 +25,7 @@ public struct PlanError: Error, CustomStringConvertible, Sendable {
     public let code: Code
     /// A description of the error, for people.
     public let message: String
-    /// The conflicting row; `nil` for errors other than conflicts.
+    /// The conflicting row; `nil` if the error is not a row conflict.
     public var conflict: PlanConflict?
 
     public var description: String { message }
@@ -48,7 +48,7 @@ public struct PlanError: Error, CustomStringConvertible, Sendable {
 public struct PlanConflict: Sendable, Equatable {
     /// The name of the table.
     public let table: String
-    /// How the plan changes the row.
+    /// The kind of change that the plan makes to the row.
     public let kind: RowChange.Kind
     /// The names of the table's columns.
     public let columns: [String]
@@ -58,12 +58,12 @@ public struct PlanConflict: Sendable, Equatable {
     public let expected: [StoredValue?]
     /// The values in the database; `nil` if the row does not exist or its values are unknown.
     public let found: [StoredValue]?
-    /// Whether only columns that the plan does not change have different values.
+    /// Whether the only differences are in columns that the plan does not change.
     public var isInUnchangedColumns = false
-    /// The row for messages: `the row of book with id = 1`.
+    /// A description of the row for messages, for example `the row of book with id = 1`.
     let row: String
 
-    /// - Parameter kind: How the plan changes the row; by default the kind of `change`.
+    /// - Parameter kind: The kind of change that the plan makes to the row; by default, the kind of `change`.
     init(
         _ change: Changeset.Change, in schema: SchemaSnapshot, kind: RowChange.Kind? = nil, expected: [StoredValue?],
         found: [StoredValue]?
@@ -81,7 +81,7 @@ public struct PlanConflict: Sendable, Equatable {
         self.found = found
     }
 
-    /// The differences for messages: `: pages is 5, not 322`. Empty if the values in the database are unknown.
+    /// A description of the differences for messages, for example `: pages is 5, not 322`. Empty if the values in the database are unknown.
     var differences: String {
         let found = found ?? []
         let differing = found.indices.filter {

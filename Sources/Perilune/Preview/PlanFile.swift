@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// A file that contains a plan. Existing files are replaced only if they are plan files, so that a mistyped path cannot overwrite
-/// a script or the database.
+/// A file that contains a plan. Only existing plan files and empty files are overwritten, so a mistyped path cannot destroy a script or a
+/// database.
 struct PlanFile {
     let path: String
 
@@ -16,13 +16,13 @@ struct PlanFile {
         }
     }
 
-    /// Writes a plan. An existing file is replaced only by a complete file.
+    /// Writes a plan. An existing file is replaced atomically, after the new file is complete.
     ///
     /// - Throws: ``PlanError``.
     func write(_ plan: PreviewPlan) throws {
         if try kind() == .device { return try write(plan, to: path, mode: "w") }
         try check()
-        // Keep a symbolic link and replace its target.
+        // Replaces the target of a symbolic link instead of the link.
         let target = ScriptFile.resolved(path) ?? path
         let part = "\(target).\(UUID().uuidString).part"
         do {
@@ -55,7 +55,7 @@ struct PlanFile {
         case none
         /// A plan file or an empty file.
         case file
-        /// A device, a pipe or another special file, which is written to directly.
+        /// A device, a pipe or another special file, which is written directly.
         case device
     }
 

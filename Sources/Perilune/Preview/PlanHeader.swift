@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The contents of a plan file, except for the row changes.
+/// The contents of a plan file without the row changes.
 struct PlanHeader: Codable {
-    /// The fields in plan files of all versions.
+    /// The fields that plan files of all versions contain.
     struct Version: Codable {
         let format: String
         let version: Int

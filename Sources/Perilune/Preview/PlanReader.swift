@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneRecords
 
-/// A reader for plan files. The changes are read in pieces.
+/// A streaming reader for plan files.
 struct PlanReader {
     private let path: String
 
@@ -9,7 +9,7 @@ struct PlanReader {
         self.path = path
     }
 
-    /// Reads and checks the plan.
+    /// Reads and validates the plan.
     ///
     /// - Throws: ``PlanError``.
     func read() throws -> PreviewPlan {
@@ -62,7 +62,7 @@ private struct PlanContents {
     private let rest: Data
     private var members: [String: StoredBytes] = [:]
 
-    /// - Parameter keepsChanges: Whether the whole file is read. Otherwise only the format and the version are read.
+    /// - Parameter keepsChanges: Whether to read the whole file. Otherwise, reading stops after the format and the version.
     /// - Returns: `nil` if the text is not a JSON object.
     init?(_ scanner: ByteScanner, keepsChanges: Bool) throws {
         var object = JSONObjectScanner(scanner)
@@ -89,7 +89,7 @@ private struct PlanContents {
                 rest.append(contentsOf: [UInt8(ascii: "\"")] + Array(key.utf8) + Array("\":".utf8))
                 rest.append(contentsOf: value)
                 keys.insert(key)
-                // The format and the version are known.
+                // The format and the version have been read.
                 if !keepsChanges, keys.isSuperset(of: ["format", "version"]) { break }
             }
         }
@@ -99,7 +99,7 @@ private struct PlanContents {
         if isDamaged { members = [:] }
     }
 
-    /// The maximum size of the parts other than the changes, in bytes.
+    /// The maximum size of all members except the changes, in bytes.
     private static let restInBytes = 256 << 20
 
     /// The version of the format; `nil` if the file is not a plan file.

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import PeriluneRecords
 
-/// A writer for plans as JSON, in pieces: first the header, then the changes.
+/// A streaming writer for plans in JSON: first the header, then the changes.
 struct PlanWriter {
-    /// A closure that receives the next bytes of the file.
+    /// A closure that writes the next bytes to the file.
     let output: (UnsafeRawBufferPointer) throws -> Void
 
     /// - Throws: ``StorageError`` if the changes cannot be read, or the error of `output`.
     func write(_ plan: PreviewPlan) throws {
         var header = Array(try PlanHeader.encoder.encode(PlanHeader(plan)))
-        // Remove the closing brace: the changes follow in the same object.
+        // Removes the closing brace, because the changes follow as members of the same object.
         header.removeLast(header.count - (header.lastIndex { $0 != UInt8(ascii: "}") && $0 != UInt8(ascii: "\n") } ?? -1) - 1)
         try write(header)
         var hash = SHA256()

@@ -1,11 +1,11 @@
 public import Foundation
 internal import PeriluneRecords
 
-/// Row changes found by a preview, to be applied to the original database later without running the scripts again.
+/// The row changes that a preview has found, which can be applied to the original database without running the scripts again.
 public struct PreviewPlan: Sendable {
     /// The database that the plan was made for.
     public struct Origin: Codable, Sendable, Equatable {
-        /// The path of the file or the URL in a cluster; `nil` for a database in memory.
+        /// The path of the file or the cluster URL; `nil` for an in-memory database.
         public let path: String?
         /// The SHA-256 of the database's schema.
         public let schemaHash: String
@@ -27,8 +27,8 @@ public struct PreviewPlan: Sendable {
 
     /// The format name of plan files.
     package static let formatName = "perilune plan"
-    /// The file format that this version of Perilune writes and reads. Version 1 did not contain the unchanged columns of updated
-    /// rows.
+    /// The version of the file format that this version of Perilune writes and reads. Version 1 did not contain the unchanged columns of
+    /// updated rows.
     public static let currentVersion = 2
 
     /// The name of the file format, which identifies plan files.
@@ -43,7 +43,7 @@ public struct PreviewPlan: Sendable {
     public var scripts: [Script] = []
     /// The scripts' effects outside of the database, which the preview did not execute.
     public let effects: [PreviewEffect]
-    /// The changes, in memory or in temporary files. The files are deleted with the last copy of the plan.
+    /// The changes, in memory or in temporary files, which are deleted when the last copy of the plan is released.
     let changes: PlanChanges
 
     init(origin: Origin, changes: PlanChanges, effects: [PreviewEffect]) {
@@ -63,21 +63,21 @@ public struct PreviewPlan: Sendable {
 
     // MARK: - Files
 
-    /// Writes the plan to a file. An existing plan file is replaced only by a complete file; other files are not replaced.
+    /// Writes the plan to a file. Atomically replaces an existing plan file, and refuses to overwrite any other file.
     ///
     /// - Throws: ``PlanError``.
     public func write(to path: String) throws {
         try PlanFile(path: path).write(self)
     }
 
-    /// Checks that a plan can be written to a path. Called before a script runs.
+    /// Checks that a plan can be written to a path, before any script runs.
     ///
     /// - Throws: ``PlanError``.
     package static func checkPath(_ path: String) throws {
         try PlanFile(path: path).check()
     }
 
-    /// Creates a plan from a file. Large changes are kept in temporary files.
+    /// Reads a plan from a file. Large changes are kept in temporary files.
     ///
     /// - Throws: ``PlanError``.
     public init(contentsOf path: String) throws {

@@ -1,4 +1,4 @@
-/// A text for debugging. The command `perilune run --preview` shows a report as tables.
+/// A textual description of a report for debugging. The command `perilune run --preview` prints tables instead.
 ///
 ///     sale: 1 updated, 1 deleted
 ///       ~ id 1, customer 'Verne', total 12.5 -> 20.0
@@ -39,7 +39,7 @@ extension TableChanges {
 }
 
 extension RowChange {
-    /// The prefix of a row in a list of changes.
+    /// The character that marks a row in a list of changes.
     package var mark: String {
         switch kind {
         case .inserted: "+"

@@ -1,24 +1,24 @@
 internal import Foundation
 
-/// The changes that a script would make.
+/// A report of the changes that a script would make.
 public struct PreviewReport: Codable, Sendable, Equatable {
     /// The version of the JSON format, for programs.
     public package(set) var version = 1
-    /// The tables whose rows would change, by name.
+    /// The tables whose rows would change, ordered by name.
     public package(set) var tables: [TableChanges] = []
     /// The schema objects that would be added, removed or changed.
     public package(set) var schema: [SchemaChange] = []
     /// The script's effects outside of the database, in order. The preview did not execute them.
     public package(set) var effects: [PreviewEffect] = []
-    /// Warnings about changes that the report may not contain.
+    /// Warnings about changes that may be missing from the report.
     public package(set) var warnings: [String] = []
-    /// The reasons why no plan can be made; empty if a plan can be made.
+    /// The reasons why a plan cannot be made; empty if a plan can be made.
     public package(set) var obstacles: [String] = []
 
     /// Creates a report without changes.
     package init() {}
 
-    /// Whether the script would have any effect.
+    /// Whether the script would change rows or the schema, or have effects outside of the database.
     public var hasChanges: Bool {
         !tables.isEmpty || !schema.isEmpty || !effects.isEmpty
     }

@@ -4,9 +4,9 @@ internal import PeriluneRecords
 
 /// A check that the changes found by a preview can be applied to the original database.
 ///
-/// Applying changes row by row can fail even though the states before and after are valid: two rows that exchange their values in
-/// a unique index, for example, cannot be written in any order. If such a failure is possible, the inverted changes are tried on
-/// the copy.
+/// Applying changes row by row can fail even if the states before and after are valid. For example, if two rows swap their values in a
+/// unique index, each order of the updates violates the index. If such a failure is possible, the check applies the inverted changes to the
+/// copy and rolls them back.
 struct RepetitionCheck {
     let db: Database
     let schema: SchemaSnapshot
@@ -25,7 +25,7 @@ struct RepetitionCheck {
         let tables = Set(try changes.outline.tables.filter(needsTrial).map(\.name.foldedName))
         guard !tables.isEmpty else { return nil }
         var conflict: String?
-        // A deferred transaction, because the attached previous state is read-only.
+        // Deferred, because an immediate transaction would also lock the attached previous state, which is read-only.
         try db.inTransaction(.deferred) {
             do {
                 try changes.changeset.inverted().apply(to: db, only: tables, schema: schema)
@@ -39,10 +39,11 @@ struct RepetitionCheck {
         return conflict
     }
 
-    /// Returns whether applying the changes of a table row by row may fail. Each change has its own key, so keys never conflict.
-    /// In a unique index, a deleted or updated row has released the values that an inserted row needs, and SQLite retries failed
-    /// changes: only updated rows can block each other. The other constraints of a table concern single rows. Constraints on
-    /// computed values are always tried.
+    /// Returns whether applying the changes of a table row by row may fail.
+    ///
+    /// Keys never conflict, because each change has a different key. In a unique index, SQLite retries failed changes, so an inserted row
+    /// succeeds after a deleted or updated row has released its values. Only updated rows can block each other. All other constraints
+    /// concern single rows. Tables with constraints on computed values always need a trial.
     private func needsTrial(_ table: ChangesetOutline.Table) throws -> Bool {
         guard table.count > 0 else { return false }
         let sql = schema.objects.first { $0.type == "table" && $0.name.foldedName == table.name.foldedName }?.sql ?? ""

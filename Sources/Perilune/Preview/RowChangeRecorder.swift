@@ -1,13 +1,13 @@
 package import GRDB
 
-/// A recorder of the row changes on one connection. Use it only on the queue of that connection.
+/// A recorder of the row changes on one connection. Must be used only on the connection's queue.
 package final class RowChangeRecorder {
     private let schema: SchemaSnapshot
     private let recording: ChangeRecording
-    /// The tables that had NULL in keys when the recording began.
+    /// The tables whose keys contained NULL when the recording began.
     private let nullKeys: Set<String>
 
-    /// Begins to record.
+    /// Starts to record.
     package init(_ db: Database, limitInBytes: Int = 256 << 20) throws {
         schema = try SchemaSnapshot(db)
         nullKeys = try schema.tablesWithNullKeys(db)
@@ -15,7 +15,8 @@ package final class RowChangeRecorder {
         recording = ChangeRecording(db, excluding: excluded, limitInBytes: limitInBytes)
     }
 
-    /// Returns the rows changed since the recording began, by table and key, and the changed tables that cannot be recorded.
+    /// Returns the rows that have changed since the recording began, ordered by table and key, and the changed tables that cannot be
+    /// recorded.
     ///
     /// - Throws: ``RecordingError`` if the recording is not complete.
     package func finish(_ db: Database) throws -> (tables: [TableChanges], unrecorded: [(name: String, reason: String)]) {
@@ -40,7 +41,7 @@ package final class RowChangeRecorder {
     }
 }
 
-/// An error thrown if a recording is incomplete.
+/// The error of an incomplete recording.
 package struct RecordingError: Error, CustomStringConvertible {
     package let description: String
 }

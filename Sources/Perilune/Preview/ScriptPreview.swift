@@ -5,7 +5,7 @@ internal import PeriluneDependencies
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// A preview of scripts: runs them on a private copy of a database, and reports the changes that they would make to the original.
+/// A preview that runs scripts on a private copy of a database, and reports the changes that they would make to the original.
 ///
 /// ```swift
 /// let preview = try await ScriptPreview(of: .pool("shop.sqlite"))
@@ -16,27 +16,26 @@ internal import PeriluneRecords
 /// try await plan?.apply(to: "shop.sqlite")
 /// ```
 ///
-/// The original is read once, at the beginning, and never opened for writing. The clock, random numbers and other dependencies
-/// are taken from the dependency container. Scripts cannot open other database files. Sandboxed libraries have no other effects
-/// outside of the database. In the libraries for trusted scripts, functions that change files or run programs fail unless the
-/// options allow them.
+/// The original is read once, when the preview is created, and never opened for writing. The clock, random numbers and other dependencies
+/// come from the dependency container. Scripts cannot open other database files. Sandboxed libraries have no other effects outside of the
+/// database. In the libraries for trusted scripts, functions that change files or run programs fail unless the options allow them.
 public final class ScriptPreview: Sendable {
     /// The options of a preview.
     public struct Options: Sendable {
         /// The maximum number of rows of each kind that a report shows for a table.
         public var rowLimit = 10
-        /// The maximum size of a copy in memory, in bytes. Larger copies are files in a private temporary folder.
+        /// The maximum size of an in-memory copy, in bytes. Larger databases are copied to a file in a private temporary folder.
         public var copyLimitInBytes = 64 << 20
-        /// The maximum memory for recording changes, in bytes. The limit is lowered to a quarter of the size of the database, but
-        /// not below 16 MB. If the changes need more, the changed tables are compared row by row with their previous state.
+        /// The maximum memory for recording changes, in bytes. The preview lowers this limit to a quarter of the database size, but not
+        /// below 16 MB. If the changes need more memory, the changed tables are compared row by row with their previous state.
         public var recordingLimitInBytes = 64 << 20
-        /// Whether scripts may change files, run programs and load native modules, if their libraries allow it. These effects are
-        /// executed, and the report does not contain them.
+        /// Whether scripts may change files, run programs and load native modules, if their libraries allow it. The preview executes these
+        /// effects, and the report does not contain them.
         public var allowsEffects = false
-        /// A closure called on any thread while a file is copied, with the copied fraction from 0 to 1.
+        /// A closure that receives the progress of copying a file, as a fraction from 0 to 1. Called on any thread.
         public var copyProgress: (@Sendable (Double) -> Void)?
 
-        /// The default options.
+        /// Creates the default options.
         public init() {}
     }
 
@@ -57,12 +56,12 @@ public final class ScriptPreview: Sendable {
     /// Used only on the queue of the copy.
     private nonisolated(unsafe) var found: (report: PreviewReport, changes: PlanChanges?)?
 
-    /// Creates a preview: copies the database, and begins to record changes.
+    /// Creates a preview, copies the database, and starts to record changes.
     ///
-    /// - Parameter configuration: The configuration of the host. Its database is not used.
-    /// - Parameter source: The original; by default the default database of the dependency container. In a test, a file is used
-    ///   only if the source opens it in every context. The copy has the functions and collations of the source's `configuration`,
-    ///   or of the open database.
+    /// - Parameter configuration: The configuration of the host. Its `database` is ignored.
+    /// - Parameter source: The original; by default, the default database of the dependency container. In a test, a file is used only if
+    ///   the source opens it in every context. The copy has the functions and collations of the source's `configuration`, or of the open
+    ///   database.
     /// - Parameter options: The options of the preview.
     /// - Throws: A GRDB error if the database cannot be read, or `LuaError` if the seed fails.
     public init(
@@ -105,14 +104,14 @@ public final class ScriptPreview: Sendable {
     }
 
     deinit {
-        // Asynchronous, because a script may still be running.
+        // Asynchronous, because a script may still be using the copy.
         let recording = UncheckedBox(start.recording)
         copy.writer.asyncWriteWithoutTransaction { _ in recording.value.end() }
     }
 
-    /// Determines the changes after all scripts have ended. Later calls return the same result.
+    /// Determines the changes. Call this method after all scripts have ended. Later calls return the same result.
     ///
-    /// - Returns: The report, and a plan that makes exactly these changes to the original; no plan if the report names obstacles.
+    /// - Returns: The report, and a plan that makes exactly these changes to the original; `nil` if the report lists obstacles.
     /// - Throws: A `DatabaseError` if the copy cannot be read.
     public func finish() async throws -> (report: PreviewReport, plan: PreviewPlan?) {
         let found = try await Self.cancellable {
@@ -127,7 +126,7 @@ public final class ScriptPreview: Sendable {
 }
 
 extension ScriptHost {
-    /// A warning that native modules may have made changes outside of the report; empty if no script loaded a native module.
+    /// A warning that native modules may have had effects that are not in the report; empty if no script loaded a native module.
     fileprivate var nativeModuleWarnings: [String] {
         guard let paths = try? state.nativeLibraries(), !paths.isEmpty else { return [] }
         return [
@@ -137,7 +136,7 @@ extension ScriptHost {
 }
 
 extension ScriptPreview {
-    /// Determines the changes so far, by comparing all tables. Scripts may continue afterwards.
+    /// Determines the changes so far by comparing all tables of a clone. Scripts may continue afterwards.
     ///
     /// - Returns: The same values as ``finish()``.
     package func look() async throws -> (report: PreviewReport, plan: PreviewPlan?) {
@@ -156,7 +155,7 @@ extension ScriptPreview {
         return (report, found.changes.map { PreviewPlan(origin: origin, changes: $0, effects: report.effects) })
     }
 
-    /// Discards the changes: copies the original again in its current state. The scripts' records are unchanged.
+    /// Discards the changes, and copies the current state of the original again. Record objects in scripts keep their values.
     package func restart() async throws {
         let former = UncheckedBox(start.recording)
         try await copy.writer.writeWithoutTransaction { _ in former.value.end() }
@@ -165,7 +164,7 @@ extension ScriptPreview {
         start = try await Self.begin(on: copy, trace: trace, options).value
     }
 
-    /// Begins to record.
+    /// Starts to record changes of the copy, and to trace statements.
     private static func begin(
         on copy: PreviewCopy, trace: SQLTrace?, _ options: Options
     ) async throws -> UncheckedBox<ChangeCollector.Start> {
@@ -173,21 +172,21 @@ extension ScriptPreview {
             let schema = try SchemaSnapshot(db)
             let excluded = schema.tables.filter { $0.unrecordable != nil }.map(\.name)
             let recording = ChangeRecording(db, excluding: excluded, limitInBytes: try recordingLimit(db, options))
-            // Earlier statements were not executed by scripts.
+            // Tracing starts here, because earlier statements were not executed by scripts.
             trace?.start(onRecorded: db)
             return UncheckedBox(ChangeCollector.Start(schema: schema, recording: recording))
         }
     }
 
-    /// Returns the memory limit of the recording. For more changes, comparing tables is as fast as recording and needs no memory.
-    /// Comparing a large database takes long, so its limit is higher.
+    /// Returns the memory limit of the recording. Beyond the limit, comparing tables is as fast as recording, and needs no memory. The
+    /// limit grows with the database, because comparing a large database takes long.
     private static func recordingLimit(_ db: Database, _ options: Options) throws -> Int {
         let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0,
             pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
         return min(options.recordingLimitInBytes, max(16 << 20, pages * pageSize / 4))
     }
 
-    /// Runs an operation. Converts SQLite errors to `CancellationError` if the task is cancelled.
+    /// Runs an operation. If the task is cancelled, converts database errors to `CancellationError`.
     private static func cancellable<Result: Sendable>(
         _ operation: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {
@@ -209,7 +208,7 @@ extension ScriptPreview {
     }
 }
 
-/// A wrapper that passes a value out of a database queue. Use the value only on that queue.
+/// A wrapper that passes a value out of a database queue. Safe because the value is used only on that queue.
 private struct UncheckedBox<Value>: @unchecked Sendable {
     let value: Value
 
@@ -219,7 +218,7 @@ private struct UncheckedBox<Value>: @unchecked Sendable {
 }
 
 extension DatabaseSource {
-    /// The source to use in a test: a database in memory in place of a file, unless the source opens files in every context.
+    /// The source to use in a test: an in-memory database instead of a file, unless the source opens files in every context.
     fileprivate var ofTests: DatabaseSource {
         if case .existing = kind { return self }
         return isInEveryContext ? self : .inMemory(migrations: migrations, configuration: configuration, trace: trace)
@@ -237,13 +236,13 @@ extension DatabaseSource {
         }
     }
 
-    /// The configuration of a copy's connection.
+    /// The configuration of the connection to a copy.
     fileprivate var configurationOfCopy: GRDB.Configuration {
         guard case .existing(let writer) = kind else { return writable.connectionConfiguration }
         return OpenedDatabases.source(of: writer)?.writable.connectionConfiguration ?? writer.configuration
     }
 
-    /// The path or URL of the original; `nil` for a database in memory.
+    /// The path or URL of the original; `nil` for an in-memory database.
     fileprivate var pathOfOriginal: String? {
         switch kind {
         case .cluster(let url): url

@@ -1,11 +1,9 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// The unchanged columns of the rows that a changeset updates. The changeset itself contains only the changed columns and the
-/// key.
+/// The unchanged columns of the rows that a changeset updates. A changeset contains only the changed columns and the key.
 ///
-/// The rows are stored as an SQLite changeset, so that SQLite can read them: as deletions in which the changed columns are
-/// undefined.
+/// The rows are stored in SQLite's changeset format, as deletions in which the changed columns are undefined.
 ///
 /// - SeeAlso: SQLite's `ext/session/sqlite3session.c`, "Changeset Format".
 struct SeenRows {
@@ -15,7 +13,7 @@ struct SeenRows {
         self.rows = rows
     }
 
-    /// Reads the rows from a database before or after the changeset is applied: the unchanged columns are the same.
+    /// Reads the rows from a database. The changeset may or may not have been applied, because it does not affect these columns.
     init(_ changeset: ChangesetStream, in db: Database, schema: SchemaSnapshot) throws {
         var writer = ChangesetWriter()
         let spool = ByteSpool()
@@ -34,7 +32,7 @@ struct SeenRows {
         rows = ChangesetStream(try spool.finish())
     }
 
-    /// Returns the first row with a different value. Missing rows are skipped: applying the changeset detects them.
+    /// Returns the first row with a different value. Skips missing rows, which are detected when the changeset is applied.
     func firstDifference(in db: Database, schema: SchemaSnapshot) throws -> PlanConflict? {
         let finder = RowFinder(db, schema)
         var conflict: PlanConflict?
@@ -53,7 +51,7 @@ struct SeenRows {
     }
 }
 
-/// A reader for the rows of changes, by key.
+/// A finder for the rows of changes, by key.
 private final class RowFinder {
     private let db: Database
     private let schema: SchemaSnapshot
@@ -71,7 +69,7 @@ private final class RowFinder {
         if let statement { sqlite3_reset(statement.sqliteStatement) }
     }
 
-    /// Reads the row of a change. Returns whether the row exists. Its values are valid until the next call.
+    /// Finds the row of a change, and returns whether the row exists. The values of the row are valid until the next call.
     func find(_ change: Changeset.Change) throws -> Bool {
         guard let statement = try statement(for: change)?.sqliteStatement else { return false }
         sqlite3_reset(statement)
@@ -93,7 +91,7 @@ private final class RowFinder {
         sqlite3_column_value(statement!.sqliteStatement, CInt(column))
     }
 
-    /// Returns the statement for the table of a change. Keeps only the last statement, because the changes of a table are
+    /// Returns the prepared statement for the table of a change. Caches only the last statement, because the changes of a table are
     /// consecutive.
     private func statement(for change: Changeset.Change) throws -> Statement? {
         if table == change.table { return statement }

@@ -22,7 +22,7 @@ struct TableSummary {
     ///
     /// - Parameters:
     ///   - key: The values of the key, in the order of the columns.
-    ///   - change: The row, evaluated only if it is kept.
+    ///   - change: The changed row, evaluated only if it is kept.
     mutating func count(_ kind: RowChange.Kind, key: @autoclosure () -> [StoredValue], _ change: @autoclosure () -> RowChange) {
         switch kind {
         case .inserted: changes.inserted += 1
@@ -31,7 +31,7 @@ struct TableSummary {
         }
         guard rowLimit > 0 else { return }
         guard rowLimit < .max else {
-            // All rows are kept, so no order is needed yet.
+            // All rows are kept, so they are sorted only at the end.
             samples[kind, default: []].append(Sample(key: key(), change: change()))
             return
         }
