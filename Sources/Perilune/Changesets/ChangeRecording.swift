@@ -5,31 +5,30 @@ internal import GRDB
 internal import PeriluneRecords
 internal import Synchronization
 
-/// A recording of the row changes in the schema "main" of one connection, made by SQLite's preupdate hook. A recording that
-/// exceeds its memory limit keeps only the names of the changed tables. Use it only on the queue of that connection.
+/// A recording of the row changes in the schema "main" of one connection, based on SQLite's preupdate hook. If the recording exceeds its
+/// memory limit, it keeps only the names of the changed tables. Must be used only on the connection's queue.
 final class ChangeRecording {
-    /// The names of the tables that were written to, including changes that were rolled back. SQLite's own tables are excluded.
+    /// The names of the tables that were written to, even if the changes were rolled back. Excludes SQLite's internal tables.
     private(set) var touchedTables: [String] = []
-    /// The name of the table that was written to last, a cache for consecutive changes of one table.
+    /// The C string of the last changed table, cached because consecutive changes usually concern the same table.
     private var lastTable: [CChar] = []
     private var isLastTableWanted = false
     private let connection: SQLiteConnection
     private let rows: RecordedRows
     private let excluded: [String]
     private let limitInBytes: Int
-    /// Whether the recording exceeded its memory limit. Its rows are then discarded, and only the names of the tables are known.
+    /// Whether the recording exceeded its memory limit, and discarded its rows.
     private(set) var isTooLarge = false
-    /// Whether statements compiled without the hook may still exist, because a cursor was open when the recording began.
+    /// Whether prepared statements from before the hook may still exist, because a cursor was open when the recording began.
     private var hasStaleStatements: Bool
     private var hasEnded = false
 
-    /// Begins to record.
+    /// Starts to record.
     ///
     /// - Parameters:
-    ///   - excluded: The tables whose rows are not recorded, such as tables without a key. Their names are still added to
-    ///     `touchedTables`.
-    ///   - limitInBytes: The memory limit of the recording, checked from time to time while scripts execute statements.
-    ///   - memory: The source of the recording's memory.
+    ///   - excluded: The tables whose rows are not recorded, such as tables without a key. Their names are still added to `touchedTables`.
+    ///   - limitInBytes: The memory limit of the recording, checked periodically while scripts execute statements.
+    ///   - memory: The allocator of the recording.
     init(_ db: Database, excluding excluded: [String], limitInBytes: Int, in memory: RecordingMemory = .machine) {
         connection = db.sqliteConnection!
         self.excluded = excluded
@@ -48,18 +47,18 @@ final class ChangeRecording {
         if !Recordings.has(connection) { pdb_unhook_recordings(connection) }
     }
 
-    /// The tables in which a key was replaced by a key that SQLite considers equal. Complete after `changeset()` was called.
+    /// The tables in which a key was replaced by a different key that SQLite considers equal. Complete only after a call of `changeset()`.
     var tablesWithReplacedKeys: Set<String> { rows.tablesWithReplacedKeys }
 
-    /// Returns the net changes, in a file if they are large; `nil` if the recording is incomplete, because it is too large or the
-    /// columns of a table changed.
+    /// Returns the net changes, which are in a file if they are large. Returns `nil` if the recording is incomplete: it exceeded its memory
+    /// limit, or the columns of a table changed.
     ///
     /// - Throws: ``StorageError``.
     func changeset() throws -> StoredBytes? {
         isTooLarge ? nil : try rows.changeset()
     }
 
-    /// Returns whether the changes of a table are recorded. Called for each change.
+    /// Returns whether the changes of a table are recorded, and adds the table to `touchedTables`. Called for each change.
     private func wants(_ table: UnsafePointer<CChar>) -> Bool {
         if !lastTable.isEmpty, strcmp(table, lastTable) == 0 { return isLastTableWanted }
         let name = String(cString: table)
@@ -102,8 +101,8 @@ private enum Recordings {
         let recording: Int
     }
 
-    /// The connections and recordings as addresses. Each recording is retained, and used only on the queue of its connection, on
-    /// which it also begins and ends.
+    /// The addresses of the connections and their recordings. The addresses remain valid, because each recording is retained, and is
+    /// started, used and ended only on its connection's queue.
     private static let entries = Mutex<[Entry]>([])
 
     static func add(_ recording: ChangeRecording, on connection: SQLiteConnection) {

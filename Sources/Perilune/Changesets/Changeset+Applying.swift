@@ -2,16 +2,16 @@ internal import CPeriluneSQLite
 public import GRDB
 internal import PeriluneRecords
 
-/// A conflict that prevents a change from being applied.
+/// A conflict between a change and the database.
 public struct ChangesetConflict: Sendable, Equatable {
     /// The kind of a conflict.
     @nonexhaustive
     public enum Kind: String, Sendable {
-        /// The row's values differ from those it had when the change was recorded.
+        /// The row no longer has the values that it had before the change was recorded.
         case data
         /// The row to update or delete does not exist.
         case notFound = "not_found"
-        /// The row to insert has the key of an existing row.
+        /// A row with the key of the inserted row already exists.
         case conflict
         /// The change would violate another constraint.
         case constraint
@@ -28,19 +28,19 @@ public struct ChangesetConflict: Sendable, Equatable {
 extension Changeset {
     /// The resolution of a conflict.
     public enum Resolution: Sendable {
-        /// None of the changes is applied.
+        /// No change is applied.
         case abort
         /// The change is skipped.
         case omit
-        /// The change replaces the conflicting row. Only for the kinds `data` and `conflict`.
+        /// The change replaces the conflicting row. Allowed only for conflicts of kind `data` and `conflict`.
         case replace
     }
 
-    /// Applies all changes to the schema "main" of a database within an open transaction, or none if one fails.
+    /// Applies all changes to the schema "main" of a database within an open transaction. If one change fails, none is applied.
     ///
-    /// Triggers and foreign key actions are disabled: the changeset contains their effects. Foreign keys are checked at the end.
-    /// Only the changes of `tables` are applied, by default of all tables. `resolve` is called for each conflict, and must not
-    /// use the connection.
+    /// Triggers and foreign key actions are disabled, because the changeset contains their effects. Foreign keys are checked at the end. If
+    /// `tables` is given, only the changes of these tables are applied. `resolve` is called for each conflict, and must not use the
+    /// connection.
     ///
     /// - Returns: The number of applied changes, and the number of skipped changes.
     /// - Throws: ``ChangesetError`` with the code `conflict` at the first unresolved conflict; an error of `resolve`.
@@ -90,8 +90,8 @@ extension Changeset {
 }
 
 extension ChangesetOutline {
-    /// Counts the changes of some or all tables, and checks that the tables exist with the same key columns. SQLite would
-    /// silently skip the changes of other tables.
+    /// Counts the changes of all tables, or of the given tables, and checks that each table exists with the same key columns. Without this
+    /// check, SQLite would silently skip the changes of other tables.
     ///
     /// - Parameter mismatch: Creates the error for a table that does not match.
     /// - Returns: The number of changes to apply.
@@ -110,9 +110,9 @@ extension ChangesetStream {
     /// Applies the changes with SQLite, without triggers.
     ///
     /// - Parameters:
-    ///   - usesSavepoint: Whether SQLite undoes the changes after a failure. Otherwise the caller must roll back the transaction.
-    ///   - answer: A closure called with the kind of each conflict and the change. Returns SQLite's code for the resolution. An
-    ///     error stops the application.
+    ///   - usesSavepoint: Whether SQLite undoes the changes after a failure. Otherwise, the caller must roll back the transaction.
+    ///   - answer: A closure that receives the kind and the change of each conflict, and returns SQLite's code for the resolution. If the
+    ///     closure throws an error, no further change is applied.
     func run(
         on db: Database, only tables: Set<String>? = nil, usesSavepoint: Bool = true,
         answering answer: (CInt, OpaquePointer?) throws -> Int
@@ -144,7 +144,7 @@ private final class ChangesetApplication {
         let code = try changeset.apply(to: connection, usesSavepoint: usesSavepoint, callbacks)
         if let error { throw error }
         guard code == SQLITE_OK else {
-            // The last message of the connection describes the rollback, not the failure.
+            // Does not use the connection's last error message, which describes the rollback instead of the failure.
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)))
         }
     }

@@ -3,14 +3,13 @@ public import GRDB
 
 /// Methods that record the changes of a database.
 extension Changeset {
-    /// Records the changes that a closure makes in the schema "main" of a database. Call this on the queue of the connection.
+    /// Records the changes that a closure makes in the schema "main" of a database. Must be called on the connection's queue.
     ///
-    /// Changes by triggers and foreign key actions are recorded. Changes undone by a savepoint are not recorded. The closure must
-    /// change the database on the same connection. The recording may take `limitInBytes` of memory, which counts against the
-    /// run's limit if a script records.
+    /// The recording includes changes by triggers and foreign key actions, but not changes that a savepoint has rolled back. The closure
+    /// must use the same connection. The recording uses at most `limitInBytes` of memory, which counts towards the memory limit of a run if
+    /// a script records.
     ///
-    /// - Throws: ``ChangesetError`` if a changed table cannot be recorded or the changes exceed `limitInBytes`, or the error of
-    ///   the closure.
+    /// - Throws: ``ChangesetError`` if a changed table cannot be recorded, or the changes exceed `limitInBytes`; the error of the closure.
     public static func recording<Result>(
         in db: Database, limitInBytes: Int = 256 << 20, _ body: () throws -> Result
     ) throws -> (changeset: Changeset, result: Result) {
@@ -36,14 +35,14 @@ extension Changeset {
 }
 
 extension SchemaSnapshot {
-    /// Returns the names of the tables that contain NULL in keys. Several rows of such a table may have the same key.
+    /// Returns the names of the tables whose keys contain NULL. In such a table, several rows may have the same key.
     func tablesWithNullKeys(_ db: Database) throws -> Set<String> {
         Set(try tables.filter { try !$0.nullableKey.isEmpty && TableComparison.hasNullKey(db, $0, "main") }.map(\.name))
     }
 
     /// Returns the changed tables that cannot be recorded, with the reasons.
     ///
-    /// - Parameter nullKeys: The tables that contain NULL in keys, or did when the recording began.
+    /// - Parameter nullKeys: The tables whose keys contain NULL now, or did so when the recording began.
     func unrecorded(_ touched: [String], _ nullKeys: Set<String>) -> [(name: String, reason: String)] {
         touched.sorted().compactMap(table).compactMap { table in
             let reason = table.unrecordable ?? (nullKeys.contains(table.name) ? "some of its rows have NULL in their key" : nil)

@@ -2,7 +2,7 @@
 public struct ChangesetRow: Sendable, Equatable {
     /// The name of the table.
     public let table: String
-    /// How the row changes.
+    /// The kind of the change.
     public let kind: RowChange.Kind
     /// The positions of the key columns, in the order of the table.
     public let keyColumns: [Int]
@@ -28,7 +28,7 @@ public struct ChangesetRow: Sendable, Equatable {
         keyColumns.map { (kind == .inserted ? after[$0] : before[$0]) ?? .null }
     }
 
-    /// The row for messages: `row 3 of author`.
+    /// A description of the row for messages, for example `row 3 of author`.
     var rowText: String { "row \(key.map(\.shortText).joined(separator: ", ")) of \(table)" }
 }
 

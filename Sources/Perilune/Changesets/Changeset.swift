@@ -2,13 +2,13 @@ internal import CPeriluneSQLite
 public import Foundation
 internal import GRDB
 
-/// The net changes of rows between two moments, in the format of SQLite's session extension.
+/// The net row changes between two states of a database, in the format of SQLite's session extension.
 ///
-/// A changeset contains the table, the key, and the values before and after the change of each row.
-/// ``recording(in:limitInBytes:_:)`` records a changeset. ``apply(to:tables:resolving:)`` applies the changes to another
-/// database, or the inverted changes to the same database.
+/// For each changed row, a changeset contains the table, the key, and the values before and after the change.
+/// ``recording(in:limitInBytes:_:)`` records a changeset. ``apply(to:tables:resolving:)`` applies the changes to another database, or
+/// applies the inverted changes to undo them in the same database.
 public struct Changeset: Sendable, Equatable {
-    /// The changeset in SQLite's format, which is the same on all machines.
+    /// The changeset in SQLite's format, which is portable between machines.
     public let bytes: Data
 
     package init(bytes: Data) {
@@ -17,8 +17,8 @@ public struct Changeset: Sendable, Equatable {
 
     /// Creates a changeset from saved bytes.
     ///
-    /// - Parameter bytes: The ``bytes`` of a changeset. They may come from an untrusted source: every byte is validated before
-    ///   SQLite reads the changeset.
+    /// - Parameter bytes: The ``bytes`` of a changeset. Untrusted bytes are safe, because every byte is validated before SQLite reads the
+    ///   changeset.
     /// - Throws: ``ChangesetError`` with the code `malformed` if the bytes are not a changeset.
     public init(validating bytes: Data) throws {
         guard bytes.count < Int32.max, ChangesetStructure.isSound(bytes) else {
@@ -27,7 +27,7 @@ public struct Changeset: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// Creates a changeset that owns memory allocated by SQLite.
+    /// Creates a changeset that takes ownership of memory allocated by SQLite.
     init(taking start: UnsafeMutableRawPointer?, length: CInt) {
         guard let start, length > 0 else {
             bytes = Data()
@@ -40,9 +40,9 @@ public struct Changeset: Sendable, Equatable {
     /// Whether the changeset contains no changes.
     public var isEmpty: Bool { bytes.isEmpty }
 
-    /// Returns these changes combined with a later changeset, with one change for each row.
+    /// Combines these changes with a later changeset. The result has at most one change for each row.
     ///
-    /// - Throws: A `DatabaseError` if a table has other columns or another key in the second changeset, or memory runs out.
+    /// - Throws: A `DatabaseError` if a table has different columns or a different key in the second changeset, or memory runs out.
     public func followed(by other: Changeset) throws -> Changeset {
         if isEmpty { return other }
         if other.isEmpty { return self }
@@ -73,8 +73,8 @@ public struct Changeset: Sendable, Equatable {
         }
     }
 
-    /// A row change at the current position of an SQLite changeset iterator. The change and its SQLite values are valid only while
-    /// `forEach` visits it.
+    /// The row change at the current position of an SQLite changeset iterator. The change and its `sqlite3_value` pointers are valid only
+    /// during the call of the closure passed to `forEach`.
     struct Change {
         let table: String
         let kind: RowChange.Kind
@@ -82,7 +82,7 @@ public struct Changeset: Sendable, Equatable {
         private let keyFlags: UnsafeMutablePointer<UInt8>
         private let iterator: OpaquePointer
 
-        /// Creates the change at the position of an iterator.
+        /// Reads the change at the current position of an iterator.
         init(_ iterator: OpaquePointer) throws {
             var (table, operation, isIndirect, count): (UnsafePointer<CChar>?, CInt, CInt, CInt) = (nil, 0, 0, 0)
             var isKey: UnsafeMutablePointer<UInt8>?
@@ -109,7 +109,7 @@ public struct Changeset: Sendable, Equatable {
             oldValue(column).map { StoredValue($0) }
         }
 
-        /// Returns the value before the change as an SQLite object.
+        /// Returns the value before the change as an `sqlite3_value` pointer.
         func oldValue(_ column: Int) -> OpaquePointer? {
             kind == .inserted ? nil : value(column, sqlite3changeset_old)
         }
@@ -119,12 +119,12 @@ public struct Changeset: Sendable, Equatable {
             newValue(column).map { StoredValue($0) }
         }
 
-        /// Returns the value after the change as an SQLite object.
+        /// Returns the value after the change as an `sqlite3_value` pointer.
         func newValue(_ column: Int) -> OpaquePointer? {
             kind == .deleted ? nil : value(column, sqlite3changeset_new)
         }
 
-        /// Returns the value in the conflicting row; `nil` if the conflict has no such row.
+        /// Returns the value in the conflicting row; `nil` if the conflict does not concern an existing row.
         func found(_ column: Int) -> StoredValue? {
             value(column, sqlite3changeset_conflict).map { StoredValue($0) }
         }
@@ -142,7 +142,7 @@ public struct Changeset: Sendable, Equatable {
         }
     }
 
-    /// Visits every change, grouped by table.
+    /// Calls a closure for every change, grouped by table.
     ///
     /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset.
     func forEach(_ body: (Change) throws -> Void) throws {

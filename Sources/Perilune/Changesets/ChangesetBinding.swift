@@ -3,8 +3,8 @@ internal import GRDB
 package import PeriluneBindings
 package import PeriluneLua
 
-/// The native functions of the Lua module for changesets: `perilune.native.changesets`. Lua holds a changeset as bytes, which a
-/// script may have forged, so each function validates the bytes before SQLite reads them.
+/// The native Lua module `perilune.native.changesets`. In Lua, a changeset is a string of bytes, which a script may have forged. Therefore
+/// each function validates the bytes before SQLite reads them.
 enum ChangesetBinding {
     static func install(in loader: LibraryLoader) {
         loader.provide(native: "changesets", makeFunctions)
@@ -12,7 +12,7 @@ enum ChangesetBinding {
 
     private static func makeFunctions(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 6)
-        // (handle, function, ...): calls the function with the remaining arguments, and returns the bytes and the function's
+        // (handle, function, ...): calls the function with the remaining arguments. Returns the bytes of the changeset and the function's
         // results.
         try table.setFunction("record") { arguments in
             let db = try connection(arguments)
@@ -43,7 +43,7 @@ enum ChangesetBinding {
             let names = try handle.withConnection { db in try ColumnNames(of: changeset, in: db) }
             let list = try state.makeTable()
             var count: Int64 = 0
-            // Convert one change at a time: only the Lua list, which counts against the memory limit, grows with the changeset.
+            // Converts one change at a time, so only the Lua list, which counts towards the memory limit, grows with the changeset.
             try changeset.forEach { change in
                 count += 1
                 try list.rawSet(.integer(count), .table(names.table(of: ChangesetRow(change), in: state)))
@@ -91,7 +91,7 @@ enum ChangesetBinding {
         return db
     }
 
-    /// Converts the result of a resolver function, which the Lua module has validated.
+    /// Converts the result of a conflict resolver, which the Lua module has validated.
     private static func resolution(of results: [LuaValue]) throws -> Changeset.Resolution {
         switch try String.fromLua(results.first ?? .nil) {
         case "omit": .omit
@@ -113,7 +113,8 @@ private struct ColumnNames {
         }
     }
 
-    /// Returns a change as a Lua table. If the database table does not exist or has other columns, columns are named by position.
+    /// Returns a change as a Lua table. If the database table is missing or has a different number of columns, the values are indexed by
+    /// column position instead of name.
     func table(of row: ChangesetRow, in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 5)
         try table.rawSet("table", .string(LuaString(row.table)))
@@ -160,7 +161,7 @@ private struct ColumnNames {
 }
 
 extension ScriptSetup {
-    /// Installs the Lua library including the module for changesets.
+    /// Installs the Lua library, including the changeset module.
     @discardableResult
     package func installWithChangesets(in state: LuaState) throws -> LibraryLoader {
         var setup = self

@@ -15,13 +15,13 @@ public struct ChangesetError: Error, CustomStringConvertible, Sendable {
         public static let unrecordable = Code(value: .unrecordable)
         /// The recording exceeded its memory limit.
         public static let tooLarge = Code(value: .tooLarge)
-        /// A table of the changeset does not exist, or has other columns or another key.
+        /// A table of the changeset does not exist, or has different columns or a different key.
         public static let schema = Code(value: .schema)
         /// A row conflicts with a change.
         public static let conflict = Code(value: .conflict)
         /// A foreign key would refer to a row that does not exist.
         public static let foreignKey = Code(value: .foreignKey)
-        /// The requested resolution is not possible for the kind of the conflict.
+        /// The resolution is not allowed for this kind of conflict.
         public static let resolution = Code(value: .resolution)
 
         fileprivate var kind: String {
@@ -45,7 +45,7 @@ public struct ChangesetError: Error, CustomStringConvertible, Sendable {
     public let message: String
     /// The name of the affected table; `nil` if the error does not concern one table.
     public let table: String?
-    /// The conflict; `nil` for other errors.
+    /// The conflict; `nil` for errors with other codes.
     public let conflict: ChangesetConflict?
 
     public var description: String { message }

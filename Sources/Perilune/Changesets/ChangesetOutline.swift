@@ -1,4 +1,4 @@
-/// The tables of a changeset, with the numbers of their changes.
+/// An outline of a changeset: its tables with the number of changes of each kind.
 package struct ChangesetOutline: Sendable {
     /// The consecutive changes of one table.
     package struct Table: Sendable {
@@ -12,7 +12,7 @@ package struct ChangesetOutline: Sendable {
         package internal(set) var updated = 0
         /// The number of deleted rows.
         package internal(set) var deleted = 0
-        /// Whether each column is changed by any update.
+        /// Whether at least one update changes each column.
         var isUpdated: [Bool]
 
         init(name: String, isKey: [Bool]) {
@@ -24,7 +24,7 @@ package struct ChangesetOutline: Sendable {
         package var count: Int { inserted + updated + deleted }
     }
 
-    /// The tables in the order of the changeset. A table may occur more than once.
+    /// The tables, in the order of the changeset. A table may appear more than once.
     package internal(set) var tables: [Table] = []
 
     /// The number of changed rows in all tables.

@@ -2,7 +2,7 @@ internal import CPeriluneSQLite
 internal import Foundation
 internal import GRDB
 
-/// A changeset, or its inverse, that SQLite reads directly from memory or in pieces from a file.
+/// A changeset, or its inverse, that SQLite reads from memory or streams from a file.
 struct ChangesetStream {
     let bytes: StoredBytes
     /// Whether the stream is the inverse of `bytes`.
@@ -27,7 +27,7 @@ struct ChangesetStream {
         return outline
     }
 
-    /// Visits every change, grouped by table.
+    /// Calls a closure for every change, grouped by table.
     ///
     /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset, or ``StorageError``.
     func forEach(_ body: (Changeset.Change) throws -> Void) throws {
@@ -70,17 +70,16 @@ struct ChangesetStream {
 
     /// The callbacks that SQLite calls while applying a changeset.
     struct ApplicationCallbacks {
-        /// Returns whether the changes of a table are applied.
+        /// Returns 1 to apply the changes of a table, or 0 to skip them.
         let filter: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> CInt
-        /// Returns the resolution of a conflict.
+        /// Returns SQLite's code for the resolution of a conflict.
         let resolve: @convention(c) (UnsafeMutableRawPointer?, CInt, OpaquePointer?) -> CInt
         let context: UnsafeMutableRawPointer
     }
 
     /// Applies the changes with SQLite.
     ///
-    /// - Parameter usesSavepoint: Whether SQLite undoes the changes after a failure. Otherwise the caller must roll back the
-    ///   transaction.
+    /// - Parameter usesSavepoint: Whether SQLite undoes the changes after a failure. Otherwise, the caller must roll back the transaction.
     /// - Returns: SQLite's result code.
     /// - Throws: ``StorageError``.
     func apply(to connection: OpaquePointer?, usesSavepoint: Bool, _ callbacks: ApplicationCallbacks) throws -> CInt {
@@ -104,13 +103,13 @@ struct ChangesetStream {
     }
 }
 
-/// A reader that passes stored bytes to SQLite in order.
+/// A reader that streams stored bytes to SQLite.
 private final class ChangesetInput {
     private let bytes: StoredBytes
-    /// A read buffer, because SQLite requests only about a thousand bytes at a time.
+    /// A buffer, because SQLite requests only about a thousand bytes at a time.
     private var piece = [UInt8](repeating: 0, count: 64 << 10)
     private var (position, end) = (0, 0)
-    /// The offset of the next piece in the stored bytes.
+    /// The offset in the stored bytes at which the buffer is refilled.
     private var offset = 0
     private(set) var error: (any Error)?
 
@@ -118,7 +117,7 @@ private final class ChangesetInput {
         self.bytes = bytes
     }
 
-    /// The object as a callback context, valid while the object exists.
+    /// An unretained pointer to this object for SQLite's callback, valid while the object exists.
     var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     static let read: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<CInt>?) -> CInt = {

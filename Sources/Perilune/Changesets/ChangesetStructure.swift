@@ -1,10 +1,9 @@
 package import Foundation
 
-/// A validator that checks every byte of a changeset. SQLite trusts its input, and malformed bytes can cause an endless loop in
-/// SQLite.
+/// A validator for the bytes of a changeset. SQLite does not validate changesets, and can loop endlessly if the bytes are malformed.
 ///
-/// - SeeAlso: "Changeset format" in SQLite's `sqlite3session.c`: each table has a header, followed by changes with the values
-///   before and after.
+/// - SeeAlso: "Changeset format" in SQLite's `sqlite3session.c`. Each table has a header, followed by changes with the values before and
+///   after.
 package struct ChangesetStructure {
     private var scanner: ByteScanner
     /// Whether each column of the current table belongs to the key.
@@ -13,12 +12,14 @@ package struct ChangesetStructure {
 
     private let deletedRow: Row
 
-    /// Returns whether bytes are a changeset as written by SQLite, or by ``SeenRows``: deletions without the changed columns.
+    /// Returns whether bytes are a valid changeset.
+    ///
+    /// - Parameter ofSeenRows: Whether the bytes must have the form written by ``SeenRows``, with deletions that omit changed columns.
     package static func isSound(_ bytes: Data, ofSeenRows: Bool = false) -> Bool {
         (try? outline(of: StoredBytes(bytes), ofSeenRows: ofSeenRows)) != nil
     }
 
-    /// Returns an outline of a changeset.
+    /// Validates a changeset and returns its outline.
     ///
     /// - Parameter ofSeenRows: Whether the bytes must have the form written by ``SeenRows``.
     /// - Returns: `nil` if the bytes are not a valid changeset.
@@ -35,7 +36,7 @@ package struct ChangesetStructure {
         (self.scanner, self.deletedRow) = (scanner, deletedRow)
     }
 
-    /// Reads a header or a change. Like the other methods, returns `false` or `nil` for malformed bytes.
+    /// Reads a header or a change. This method and the following ones return `false` or `nil` for malformed bytes.
     private mutating func takeEntry(_ byte: UInt8) throws -> Bool {
         switch byte {
         case UInt8(ascii: "T"): try takeHeader()
@@ -46,7 +47,7 @@ package struct ChangesetStructure {
         }
     }
 
-    /// Reads a header: the number of columns, the key membership of each column, and the name of the table.
+    /// Reads a table header: the number of columns, a key flag for each column, and the name of the table.
     private mutating func takeHeader() throws -> Bool {
         guard let count = try takeVariableInteger(), (1...32_767).contains(count) else { return false }
         isKey = []
@@ -76,13 +77,13 @@ package struct ChangesetStructure {
         return byte <= 1
     }
 
-    /// The values of a row that must be present.
+    /// The part of a row that must be present.
     private enum Row {
         /// All values.
         case whole
-        /// The values of the key and the changed columns, before the change.
+        /// The values before the change. Key columns must be present; unchanged columns may be omitted.
         case former
-        /// The values of the changed columns, which must not belong to the key.
+        /// The values after the change. Unchanged columns and all key columns are omitted.
         case changed
     }
 

@@ -1,7 +1,7 @@
 internal import CPeriluneRows
 internal import Foundation
 
-/// The encoded values written by ``ChangesetWriter``. Each element contains the type, the length and the contents of one value.
+/// A sequence of values in the encoding of ``ChangesetWriter``. Each element contains the type, the length and the contents of one value.
 struct ChangesetValues: Sequence, IteratorProtocol {
     private let bytes: UnsafeRawBufferPointer
     private var start = 0
@@ -33,8 +33,8 @@ struct ChangesetValues: Sequence, IteratorProtocol {
         }
     }
 
-    /// Binds all values to the parameters of a statement. SQLite does not copy the bytes, which must remain valid until new
-    /// values are bound.
+    /// Binds all values to the parameters of a prepared statement. SQLite does not copy the bytes, which must remain valid until new values
+    /// are bound.
     func bind(to statement: OpaquePointer) {
         for (index, value) in enumerated() {
             let contents = UnsafeRawBufferPointer(rebasing: value[Self.contents(of: value)])

@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
 
-/// A writer for changesets in the format of SQLite's sessions.
+/// A writer for changesets in the format of SQLite's session extension.
 ///
 /// - SeeAlso: SQLite's `ext/session/sqlite3session.c`, "Changeset Format".
 struct ChangesetWriter {
@@ -25,14 +25,15 @@ struct ChangesetWriter {
     /// Adds a change.
     ///
     /// - Parameters:
-    ///   - isIndirect: Whether the change was made only by triggers and foreign key actions.
-    ///   - rows: The values of the row; for an update, the values before and the values after. `nil` omits a column.
+    ///   - isIndirect: Whether only triggers and foreign key actions made the change.
+    ///   - rows: The values of the row; for an update, the values before and then the values after the change. `nil` omits a column.
     mutating func add(_ kind: RowChange.Kind, isIndirect: Bool = false, _ rows: [StoredValue?]...) {
         beginChange(kind, isIndirect: isIndirect)
         for value in rows.joined() { append(value) }
     }
 
-    /// Begins a change. One value for each column must follow; for an update, two values.
+    /// Begins a change. The caller must then append the value of each column; for an update, all values before and then all values after
+    /// the change.
     mutating func beginChange(_ kind: RowChange.Kind, isIndirect: Bool = false) {
         let operation = kind == .inserted ? SQLITE_INSERT : kind == .deleted ? SQLITE_DELETE : SQLITE_UPDATE
         bytes.append(UInt8(operation))
@@ -51,15 +52,15 @@ struct ChangesetWriter {
         }
     }
 
-    /// Adds the mark of an omitted column.
+    /// Adds the marker of an omitted column.
     mutating func leaveOut() { bytes.append(0) }
 
-    /// Adds values that are already encoded as in a changeset.
+    /// Adds values that are already in the encoding of a changeset.
     mutating func append(encoded values: UnsafeRawBufferPointer) { bytes.append(contentsOf: values) }
 
-    /// Adds the value of a column as an SQLite object; `nil` omits the column.
+    /// Adds an `sqlite3_value` as the value of a column; `nil` omits the column.
     ///
-    /// - Parameter asReal: Whether an integer is written as a float, because the column stores floats.
+    /// - Parameter asReal: Whether to write an integer as a float, because the column has REAL affinity.
     mutating func append(_ value: OpaquePointer?, asReal: Bool = false) {
         guard let value else { return leaveOut() }
         switch sqlite3_value_type(value) {
@@ -82,7 +83,7 @@ struct ChangesetWriter {
         bytes.append(contentsOf: contents)
     }
 
-    /// Adds a variable-length integer as in SQLite: seven bits per byte, the most significant bits first.
+    /// Adds a variable-length integer in SQLite's encoding: seven bits per byte, the most significant bits first.
     private mutating func append(count: Int) {
         guard count > 0x7f else { return bytes.append(UInt8(count)) }
         var groups = [UInt8(count & 0x7f)]
@@ -97,7 +98,7 @@ struct ChangesetWriter {
     /// Removes all written bytes.
     mutating func removeAll() { bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10) }
 
-    /// Moves the written bytes to a spool if their number exceeds a limit.
+    /// Moves the written bytes to a spool if there are more than a limit.
     mutating func flush(to spool: ByteSpool, ifMoreThan limit: Int = 64 << 10) throws {
         guard bytes.count > limit else { return }
         defer { bytes.removeAll(keepingCapacity: bytes.capacity <= 4 << 20) }

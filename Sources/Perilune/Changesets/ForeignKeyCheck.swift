@@ -4,7 +4,7 @@ internal import PeriluneRecords
 /// A check that changes do not violate foreign keys.
 struct ForeignKeyCheck {
     private let db: Database
-    /// The tables whose foreign keys the changes could violate: the changed tables, and the tables that refer to them.
+    /// The tables whose foreign keys the changes could violate: changed tables with foreign keys, and tables that refer to changed tables.
     private let tables: [String]
 
     init(_ db: Database, _ schema: SchemaSnapshot, _ outline: ChangesetOutline) throws {
@@ -17,10 +17,10 @@ struct ForeignKeyCheck {
         }
     }
 
-    /// Whether the changes cannot violate any foreign key.
+    /// Whether the changes affect no foreign keys.
     var isEmpty: Bool { tables.isEmpty }
 
-    /// Returns the number of foreign key violations in an attached database.
+    /// Returns the number of foreign key violations in a schema: "main" or an attached database.
     func countViolations(in schema: String = "main") throws -> Int {
         try tables.reduce(0) { count, name in
             try count
@@ -28,7 +28,7 @@ struct ForeignKeyCheck {
         }
     }
 
-    /// Returns a description of the first violation: `row 3 of book would refer to a row of author that does not exist`.
+    /// Describes the first violation, for example `row 3 of book would refer to a row of author that does not exist`.
     func describeViolation() throws -> String {
         for name in tables {
             let row = try Row.fetchOne(db, sql: "SELECT rowid, parent FROM pragma_foreign_key_check(?)", arguments: [name])

@@ -1,9 +1,9 @@
-/// The rows of one table before their first change, found by their keys. Keys and values are encoded as in changesets. Many rows
-/// are stored consecutively in each chunk of memory, so that a row needs no allocation of its own.
+/// The rows of one table before their first change, in a hash table by key. Keys and values have the encoding of changesets. Rows are
+/// stored consecutively in large chunks of memory to avoid an allocation for each row.
 final class FormerRows {
     struct Row: BitwiseCopyable {
         fileprivate let start: UnsafeRawPointer
-        /// The number of bytes of the key and the values, which follow the key.
+        /// The size of the key and the values together, in bytes. The values follow the key.
         fileprivate let count: Int
         fileprivate let keyCount: UInt32
         /// Whether only triggers and foreign key actions have changed the row.
@@ -19,17 +19,17 @@ final class FormerRows {
 
     private let memory: RecordingMemory
     private var list: RecordedList<Row>
-    /// A hash table with open addressing, by key. Its entries are the numbers of the rows from 1, or 0 if free. Its size is a
-    /// power of two, or 0 before the first row.
+    /// The slots of a hash table with open addressing. A slot contains the number of a row, from 1, or 0 if it is free. The number of slots
+    /// is a power of two, or 0 before the first row.
     private var places: RecordedList<UInt32>
-    /// The index of the last searched key in `places`, or the index at which the key would be inserted.
+    /// The slot of the key that was searched last, or the free slot into which this key would be inserted.
     private var place = 0
     private var pieces: [UnsafeMutableRawPointer] = []
     private var free = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
     private static let pieceSize = 256 << 10
 
-    /// The memory of a row in addition to its bytes: the record and the index entries.
+    /// The approximate memory overhead of a row: its `Row` structure and its share of the hash table.
     static let memoryOfRow = MemoryLayout<Row>.stride + 3 * MemoryLayout<UInt32>.stride
 
     init(in memory: RecordingMemory) {
@@ -43,21 +43,21 @@ final class FormerRows {
         places.release()
     }
 
-    /// The rows in the order of their first changes, valid while this object exists.
+    /// The rows, in the order of their first changes. Valid while this object exists.
     var rows: UnsafeBufferPointer<Row> { UnsafeBufferPointer(list.elements) }
 
-    /// Records another change of the row with a key. Returns whether the row is known.
+    /// Records a further change of a row. Returns `false` if the key is unknown, in which case the caller must call `add`.
     func note(_ key: UnsafeRawBufferPointer, isIndirect: Bool) -> Bool {
-        // An update searches for the same row twice.
+        // Checks the last slot first, because an update looks up the same key twice.
         guard !places.elements.isEmpty, stands(key, at: place) || find(key) else { return false }
         if !isIndirect { list.elements[Int(places.elements[place]) - 1].isIndirect = false }
         return true
     }
 
-    /// Adds the row with the key of the last call of `note`.
+    /// Adds the row whose key was passed to the last call of `note`.
     ///
     /// - Parameter bytes: The key, followed by the values if the row existed.
-    /// - Returns: `false` if memory runs out. No more rows can be added then.
+    /// - Returns: `false` if memory runs out. No further rows can be added afterwards.
     func add(_ bytes: UnsafeRawBufferPointer, keyCount: Int, wasThere: Bool, isIndirect: Bool) -> Bool {
         guard hasPlaces(for: list.elements.count + 1, bytes, keyCount),
             free.count >= bytes.count || addPiece(atLeast: bytes.count)
@@ -92,7 +92,7 @@ final class FormerRows {
         return hasher.finalize() & (places.elements.count - 1)
     }
 
-    /// Makes room for a number of rows. If the hash table grows, searches again for the new key, at the beginning of `bytes`.
+    /// Grows the hash table if a number of rows needs more slots, and then searches again for the new key, at the beginning of `bytes`.
     /// Returns `false` if memory runs out.
     private func hasPlaces(for count: Int, _ bytes: UnsafeRawBufferPointer, _ keyCount: Int) -> Bool {
         guard count * 4 > places.elements.count * 3 else { return true }

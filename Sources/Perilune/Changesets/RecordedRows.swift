@@ -3,15 +3,15 @@ internal import CPeriluneSQLite
 internal import GRDB
 internal import PeriluneRecords
 
-/// The changed rows of a connection, as reported by SQLite's preupdate hook.
+/// The rows of a connection that SQLite's preupdate hook has reported as changed.
 ///
-/// Each row is kept in its state before the first change. At the end of the recording, this state is compared with the current
-/// state, so changes undone by savepoints are not in the changeset. SQLite's own sessions do the same, but treat keys that a
-/// collation or a type makes equal, such as 1 and 1.0, inconsistently as one row or two. Here, a row is identified by the stored
-/// key.
+/// Each row is kept in its state before the first change. At the end of the recording, this state is compared with the current row, so
+/// changes that a savepoint has rolled back are not in the changeset. SQLite's sessions work similarly, but are inconsistent for different
+/// keys that compare equal because of a collation or a type, such as 1 and 1.0: they treat such keys sometimes as one row and sometimes as
+/// two. Here, a row is identified by its stored key.
 final class RecordedRows {
     private final class Table {
-        /// A column as declared in the definition of the table.
+        /// A column, as declared in the table definition.
         struct Column: Equatable {
             let name: String
             let type: String
@@ -21,7 +21,7 @@ final class RecordedRows {
 
         let name: String
         let columns: [Column]
-        /// Whether each column stores integers as floats.
+        /// Whether each column has REAL affinity, and thus stores integers as floats.
         let isReal: [Bool]
         /// The positions of the key columns.
         let key: [Int]
@@ -40,13 +40,14 @@ final class RecordedRows {
     private var tables: [Table] = []
     /// A buffer for encoding values.
     private var scratch = ChangesetWriter()
-    /// The approximate memory of the rows.
+    /// The approximate memory of the rows, in bytes.
     private(set) var memoryInBytes = 0
-    /// Whether the recording failed, because the columns of a table changed. Later changes are missing.
+    /// Whether the recording failed because the columns of a table changed. If so, later changes are missing.
     private(set) var hasFailed = false
-    /// Whether memory ran out. Later changes are missing.
+    /// Whether memory ran out. If so, later changes are missing.
     private(set) var isOutOfMemory = false
-    /// The tables in which a key was replaced by a key that SQLite considers equal. Complete after `changeset(in:)` was called.
+    /// The tables in which a key was replaced by a different key that SQLite considers equal. Complete only after a call of
+    /// `changeset(in:)`.
     private(set) var tablesWithReplacedKeys: Set<String> = []
 
     init(_ connection: SQLiteConnection, in memory: RecordingMemory) {
@@ -54,13 +55,13 @@ final class RecordedRows {
         self.memory = memory
     }
 
-    /// Removes all rows, to free their memory.
+    /// Removes all rows and frees their memory.
     func removeAll() {
         tables = []
         memoryInBytes = 0
     }
 
-    /// Records the change that SQLite currently reports.
+    /// Records the change that SQLite's preupdate hook is reporting.
     func take(_ kind: CInt, of name: UnsafePointer<CChar>) {
         guard !hasFailed, let table = table(name) else { return }
         guard Int(sqlite3_preupdate_count(connection)) == table.columns.count else {
@@ -68,7 +69,7 @@ final class RecordedRows {
             return
         }
         if kind != SQLITE_INSERT { keep(isFormer: true, of: table, sqlite3_preupdate_old) }
-        // An update may change the key.
+        // An update may change the key, so the row with the new key is recorded, too.
         if kind != SQLITE_DELETE { keep(isFormer: false, of: table, psql_preupdate_new) }
     }
 
@@ -77,7 +78,7 @@ final class RecordedRows {
     private func keep(isFormer: Bool, of table: Table, _ read: Reader) {
         guard !isOutOfMemory else { return }
         scratch.removeAll()
-        // A row with NULL in its key cannot be identified: recordings fail for tables that have such rows.
+        // A row whose key contains NULL cannot be identified. Recording a table with such rows fails later.
         guard write(table.key, of: table, read, stopsAtNull: true) else { return }
         let keyCount = scratch.bytes.count
         let isIndirect = sqlite3_preupdate_depth(connection) > 0
@@ -101,14 +102,14 @@ final class RecordedRows {
                 return false
             }
             if stopsAtNull, sqlite3_value_type(value) == SQLITE_NULL { return false }
-            // For inserted rows, the hook returns whole numbers in REAL columns as integers. Without the conversion, 1 and 1.0
-            // would be two keys.
+            // For inserted rows, the hook returns whole numbers in REAL columns as integers. Without the conversion, 1 and 1.0 would be
+            // different keys.
             scratch.append(value, asReal: table.isReal[index])
         }
         return true
     }
 
-    /// Returns a table with its columns, which are read at the first change of the table; `nil` for a table without a key.
+    /// Returns a table, whose columns are read at its first change; `nil` for a table without a key.
     private func table(_ name: UnsafePointer<CChar>) -> Table? {
         if let known = tables.last(where: { sqlite3_stricmp($0.name, name) == 0 }) { return known.key.isEmpty ? nil : known }
         let name = String(cString: name)
@@ -121,8 +122,8 @@ final class RecordedRows {
         return table.key.isEmpty ? nil : table
     }
 
-    /// Reads the columns of a table. SQLite allows hooks to prepare statements: its own sessions do so. Traces recognize the
-    /// statement by its first characters.
+    /// Reads the columns of a table. SQLite allows this in a hook, because its session extension also prepares statements there. Traces
+    /// recognize and skip the statement by its first characters.
     private func columns(of table: String) -> [Table.Column]? {
         guard let statement = prepare("PRAGMA 'main'.table_info(\(table.quotedName))") else { return nil }
         defer { sqlite3_finalize(statement) }

@@ -1,11 +1,11 @@
 internal import CPeriluneRows
 internal import Foundation
 
-/// The source of a recording's memory.
+/// The allocator of a recording.
 enum RecordingMemory {
-    /// The memory of the process. Only the limit of the recording applies.
+    /// Allocates with `malloc`. Only the limit of the recording applies.
     case machine
-    /// SQLite's allocations for the run that records, which count against the run's limit.
+    /// Allocates through SQLite. The memory counts towards the limit of the run that records.
     case run
 
     /// - Returns: Uninitialized memory; `nil` if memory runs out or the run has reached its limit.
@@ -24,7 +24,7 @@ enum RecordingMemory {
     }
 }
 
-/// A growing list of plain values in the memory of a recording.
+/// A growable array of bitwise-copyable values, in the memory of a recording.
 struct RecordedList<Element: BitwiseCopyable> {
     private(set) var elements = UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
     private var capacity = 0
@@ -42,7 +42,7 @@ struct RecordedList<Element: BitwiseCopyable> {
         return true
     }
 
-    /// Replaces the contents with `count` copies of an element. Returns `false` and changes nothing if memory runs out.
+    /// Replaces the contents with `count` copies of an element. If memory runs out, returns `false` and leaves the list unchanged.
     mutating func fill(_ count: Int, with element: Element) -> Bool {
         var filled = RecordedList(in: memory)
         guard filled.resize(to: count) else { return false }
