@@ -10,10 +10,11 @@ internal import PeriluneLua
 internal import PeriluneRecords
 internal import Synchronization
 
-/// The exclusive right of one host to run the automations of a script file on a database. In two hosts, each schedule and each
-/// change would trigger the automations twice. Within the process, a claim is an entry in a table. Between processes, a claim is
-/// a lock on a byte far beyond the end of the database file, of a kind that does not conflict with SQLite's locks. Both end with
-/// this object, and with the process.
+/// A lock that allows only one host to run the automations of a script file on a database. In two hosts, each schedule and each change
+/// would trigger the automations twice.
+///
+/// Within the process, a claim is an entry in a table. Between processes, a claim is a lock on a byte far beyond the end of the database
+/// file, of a kind that does not conflict with SQLite's locks. Both are released with this object, or when the process ends.
 final class AutomationClaim: Sendable {
     /// The identity of a database: a file, a database in a cluster, or an object of this process.
     private enum Place: Hashable, Sendable {
@@ -29,14 +30,14 @@ final class AutomationClaim: Sendable {
 
     private struct Table: Sendable {
         var claimed: Set<Key> = []
-        /// The open file descriptors, one for each database. They are closed only after the file was deleted: closing a descriptor would
-        /// release SQLite's locks on the file in this process.
+        /// The open file descriptors, one for each database. A descriptor is closed only after its file was deleted, because closing it
+        /// would release SQLite's locks on the file in this process.
         var descriptors: [Place: CInt] = [:]
 
-        /// The number of descriptors without a claim that leads to a search for deleted files.
+        /// The number of unclaimed descriptors at which a search for deleted files begins.
         private var mostUnclaimed = 16
 
-        /// Closes the descriptors of deleted files, if there are enough to be worth the search.
+        /// Closes the descriptors of deleted files. Searches for them only if enough descriptors are unclaimed.
         mutating func forgetDeletedFiles() {
             guard descriptors.count - claimed.count >= mostUnclaimed else { return }
             let claimedPlaces = Set(claimed.map(\.place))
@@ -50,17 +51,17 @@ final class AutomationClaim: Sendable {
         }
     }
 
-    /// `F_OFD_SETLK` of Linux, which Swift does not import. The lock belongs to the open file, not to the process.
+    /// The Linux constant `F_OFD_SETLK`, which Swift does not import. The lock belongs to the open file description instead of the process.
     private static let setLock: CInt = 37
     private static let table = Mutex(Table())
 
     private let key: Key
-    /// A reference that keeps a database alive whose address identifies the claim.
+    /// The database if its address identifies the claim, retained so that the address is not reused.
     private let database: (any DatabaseWriter)?
 
     /// Claims the automations of a file on a database.
     ///
-    /// - Parameter path: The path of the database, if it is open in another process only.
+    /// - Parameter path: The path of the database, if only another process has opened it.
     /// - Throws: `LuaError` of kind `already_running` if another host has the claim.
     init(file: String, database: any DatabaseWriter, path: String?) throws {
         let path = path ?? SQLEnvironment.plainPath(of: database.path)
@@ -80,8 +81,8 @@ final class AutomationClaim: Sendable {
             }
             table.claimed.insert(key)
         }
-        // Must be last: if a complete object throws in its initializer, Swift runs the deinitializer, which would release the
-        // claim of the other host.
+        // Must be last: if the initializer throws after all properties are set, Swift runs the deinitializer, which would release the claim
+        // of the other host.
         self.key = key
         if case .object = key.place { self.database = database } else { self.database = nil }
     }
@@ -96,7 +97,7 @@ final class AutomationClaim: Sendable {
 
     func isOf(file: String) -> Bool { key.file == Self.realPath(of: file) }
 
-    /// Whether the claim is for the database at a path, which may have been replaced by another file.
+    /// Returns whether the claim is for the database file at a path, which may have been replaced by another file.
     func isOn(database path: String) -> Bool {
         if case .file(let identity) = key.place { identity == FileIdentity(path) } else { true }
     }
@@ -127,7 +128,7 @@ final class AutomationClaim: Sendable {
         return String(cString: resolved)
     }
 
-    /// Returns an FNV-1a hash, which is the same in all processes.
+    /// Returns the FNV-1a hash of a text, which is the same in all processes.
     private static func number(of text: String) -> UInt32 {
         text.utf8.reduce(0x811c_9dc5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
     }

@@ -3,16 +3,15 @@ internal import PeriluneBindings
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// The settings of a connection in a script process that are copied from the host: the plain data in GRDB's configuration.
+/// The connection settings that a script process copies from the host: the serializable part of a GRDB configuration.
 ///
-/// Settings that only Swift code uses are omitted: the label, `publicStatementArguments`, `transactionClock`,
-/// `allowsUnsafeTransactions`, queues and their priorities, the readers of pools (a script process has one connection), and
-/// settings for other systems.
+/// Omits settings that only Swift code uses: the label, `publicStatementArguments`, `transactionClock`, `allowsUnsafeTransactions`, queues
+/// and their priorities, the number of readers (a script process has one connection), and settings for other operating systems.
 struct ConnectionSettings: Equatable, Sendable {
     var foreignKeysEnabled = true
     var isReadonly = false
     var acceptsDoubleQuotedStringLiterals = false
-    /// Whether double-quoted strings are rejected in triggers and views too, as in the host's process.
+    /// Whether double-quoted strings are rejected in triggers and views, too. Copied from the host's process.
     var refusesDoubleQuotedStrings = DoubleQuotedStrings.areRefused
     /// Whether the database file uses a write-ahead log.
     var usesLog = false
@@ -20,7 +19,7 @@ struct ConnectionSettings: Equatable, Sendable {
     /// The maximum time to wait for locks, in seconds; `nil` to fail immediately.
     var busyTimeout: Double? = Database.BusyMode.standardSeconds
 
-    /// Creates the default settings of databases opened by hosts.
+    /// Creates the default settings of databases that hosts open.
     init() {}
 
     /// Creates the settings from a GRDB configuration.
@@ -82,8 +81,8 @@ struct ConnectionSettings: Equatable, Sendable {
 }
 
 extension GRDB.Configuration {
-    /// The number of closures that prepare each connection, read from the private property `setups`. Perilune's own closures are
-    /// added later.
+    /// The number of closures that the program has added with `prepareDatabase`, read from GRDB's private property `setups`. Perilune adds
+    /// its closures later.
     var preparationCount: Int {
         let setups = Mirror(reflecting: self).children.first { $0.label == "setups" }
         return setups.map { Mirror(reflecting: $0.value).children.count } ?? 0

@@ -4,8 +4,8 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// The state of a database file and its journals as the file system shows it. The files are not opened, because closing them would release
-/// SQLite's locks.
+/// A snapshot of the file system metadata of a database file and its journals, to detect writes. The files are not opened, because closing
+/// them would release SQLite's locks.
 struct DatabaseFileMark: Sendable {
     private struct Stamp: Equatable, Sendable {
         private let device: dev_t
@@ -26,7 +26,8 @@ struct DatabaseFileMark: Sendable {
             (size, seconds, nanoseconds) = (Int64(information.st_size), Int64(time.tv_sec), Int64(time.tv_nsec))
         }
 
-        /// The time after which every write changes the stamp: clocks of file systems tick every few milliseconds, some every two seconds.
+        /// The time after which every write changes the modification time. File systems record times with a resolution of a few
+        /// milliseconds, some of two seconds.
         var settles: Duration {
             .seconds(seconds) + .nanoseconds(nanoseconds) + (nanoseconds == 0 ? .milliseconds(2100) : .milliseconds(25))
         }
@@ -36,10 +37,10 @@ struct DatabaseFileMark: Sendable {
     private let log: Stamp?
     private let journal: Stamp?
 
-    /// Reads the state of the file at a path.
+    /// Reads the metadata of the files of a database.
     init(_ path: String) {
         file = Stamp(path)
-        // The last connection deletes an empty log.
+        // An empty log counts as missing, because the last connection may delete it.
         log = Stamp(path + "-wal").flatMap { $0.size == 0 ? nil : $0 }
         journal = Stamp(path + "-journal")
     }
@@ -47,19 +48,19 @@ struct DatabaseFileMark: Sendable {
     /// Whether the file exists.
     var exists: Bool { file != nil }
 
-    /// The time until every further write changes the mark.
+    /// The remaining time until every further write is guaranteed to change the mark.
     var timeToSettle: Duration {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         let moment = Duration.seconds(now.tv_sec) + .nanoseconds(now.tv_nsec)
         let longest = [file, log, journal].compactMap { $0?.settles }.max() ?? .zero
-        // A time in the future, of a clock that was set back, settles nothing.
+        // The maximum applies if the clock was set back, and the modification time is in the future.
         return min(max(longest - moment, .zero), .milliseconds(2100))
     }
 
-    /// Whether something may have been committed since another mark, which had settled.
+    /// Returns whether a transaction may have been committed since another mark, which must have settled.
     ///
-    /// The removal of a log does not count: the connection that removes a log has copied it to the file before.
+    /// The deletion of a log is not a change, because the connection that deletes the log has checkpointed it into the file before.
     func hasChanged(since mark: DatabaseFileMark) -> Bool {
         file != mark.file || journal != mark.journal || log != nil && log != mark.log
     }

@@ -1,42 +1,43 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Watches database files for writes by any process, with one descriptor for all files.
+/// A watcher that reports writes to database files by any process, based on inotify with one file descriptor for all files.
 final class DatabaseFileWatcher: Sendable {
     private struct Folder {
-        /// The numbers of the watched files, by the names of the files and their journals.
+        /// The numbers of the watched databases, by the names of the database files and their journals.
         var numbers: [String: Set<Int>] = [:]
     }
 
     private struct State {
         var folders: [CInt: Folder] = [:]
         var watches: [String: CInt] = [:]
-        /// The files whose next write is reported.
+        /// The numbers of the files whose next write is reported.
         var armed: Set<Int> = []
     }
 
-    /// Reads events on the queue of its source. Other threads only add and remove watches, which the system allows at any time.
+    /// The inotify instance. Safe to share: only the queue of the dispatch source reads events, and the system allows other threads to add
+    /// and remove watches at any time.
     private struct Events: @unchecked Sendable {
         let inotify: Inotify
     }
 
     private let state = Mutex(State())
     private let events: Events
-    /// Thread-safe, as are all objects of Dispatch.
+    /// `nonisolated(unsafe)` is safe, because Dispatch objects are thread-safe.
     private nonisolated(unsafe) let source: any DispatchSourceRead
     private let report: @Sendable ([Int]) -> Void
 
     /// Creates a watcher.
     ///
-    /// - Parameter report: Receives the numbers of armed files that were written. Called on any thread.
-    /// - Throws: ``FileWatchError`` if the system has no more watchers.
+    /// - Parameter report: A closure that receives the numbers of armed files that were written. Called on any thread.
+    /// - Throws: ``FileWatchError`` if the system provides no further watchers.
     init(_ report: @escaping @Sendable ([Int]) -> Void) throws {
         events = Events(inotify: try Inotify(of: .writes))
         self.report = report
         source = DispatchSource.makeReadSource(
             fileDescriptor: events.inotify.descriptor, queue: DispatchQueue(label: "perilune.database-files"))
         source.setEventHandler { [weak self] in self?.take() }
-        // The descriptor must exist as long as the source.
+        // Keeps the file descriptor open until the source is cancelled.
         source.setCancelHandler { [events] in withExtendedLifetime(events) {} }
         source.activate()
     }
@@ -75,7 +76,7 @@ final class DatabaseFileWatcher: Sendable {
         }
     }
 
-    /// Reports the next write to a file, and no further ones.
+    /// Arms the watcher to report the next write to a file, once.
     func arm(_ number: Int) {
         state.withLock { _ = $0.armed.insert(number) }
     }

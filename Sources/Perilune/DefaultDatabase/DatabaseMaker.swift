@@ -4,11 +4,11 @@ internal import PeriluneBindings
 internal import PeriluneDependencies
 internal import PeriluneRecords
 
-/// Opens and migrates the database of a source, depending on the context.
+/// An opener that opens and migrates the database of a source, depending on the context.
 struct DatabaseMaker {
     let source: DatabaseSource
     let environment: ScriptEnvironment
-    /// Whether another process also opens the database, which therefore cannot be in memory.
+    /// Whether another process opens the database, too, which is therefore always a file.
     var needsFile = false
 
     func make() async throws -> any DatabaseWriter {
@@ -21,7 +21,7 @@ struct DatabaseMaker {
 
     // MARK: - By context
 
-    /// Opens the source's own database.
+    /// Opens the source's database itself, instead of a copy for a test or a preview.
     func makeLive() throws -> any DatabaseWriter {
         switch source.kind {
         case .existing(let writer): return writer
@@ -42,7 +42,7 @@ struct DatabaseMaker {
         return writer
     }
 
-    /// Removes a new file after failed migrations, if it contains only Perilune's own tables.
+    /// Removes a new file after failed migrations, if it contains only the tables that record migrations.
     private static func remove(_ path: String, of writer: any DatabaseWriter) {
         let sql =
             "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@' AND name NOT IN (?, ?))"
@@ -97,7 +97,7 @@ struct DatabaseMaker {
 
     // MARK: - Opening
 
-    /// Creates and fills a private database. Reopens a readonly database after it was filled.
+    /// Creates and fills a private database. If the source is readonly, fills the database with write access and then reopens it.
     private func filled(_ name: String, isFile: Bool, _ fill: (any DatabaseWriter) throws -> Void) throws -> any DatabaseWriter {
         let path = try isFile ? TemporaryFolder.path(name) : nil
         let writer = try DatabaseMaker(source: source.writable, environment: environment).open(path)
@@ -107,10 +107,9 @@ struct DatabaseMaker {
         return try open(path)
     }
 
-    /// Opens a file, or a database in memory if `path` is `nil`. SQLite uses the clock of the environment unless it is the
-    /// machine's clock.
+    /// Opens a file, or an in-memory database if `path` is `nil`. SQLite uses the environment's clock unless it is the system clock.
     ///
-    /// - Parameter journal: `nil` for temporary files.
+    /// - Parameter journal: The journal of the file; `nil` for temporary files.
     private func open(_ path: String?, journal: FileJournal? = nil) throws -> any DatabaseWriter {
         var configuration = source.connectionConfiguration
         if !isPool { journal?.install(in: &configuration, for: path) }
@@ -130,9 +129,11 @@ struct DatabaseMaker {
     }
 }
 
-/// The folder for the data of the program.
+/// The folder for the program's data: a folder with the program's name in `$XDG_DATA_HOME`, or else in `~/.local/share`.
 enum DataFolder {
     /// Returns the path of a file in the folder.
+    ///
+    /// - Parameter isMaking: Whether to create the folder.
     static func path(_ name: String, isMaking: Bool) throws -> String {
         let data =
             if let folder = EnvironmentVariables.ofProcess["XDG_DATA_HOME"], folder.hasPrefix("/") {

@@ -1,20 +1,20 @@
 internal import GRDB
 internal import PeriluneBindings
 
-// The source option for the journal of a database file.
+// The journal options of a database source.
 
 extension DatabaseSource {
-    /// The journal of a database file, and how long its commits wait for the disk.
+    /// The journal of a database file, and the durability of its commits.
     ///
     /// ```swift
     /// let source = DatabaseSource.queue("shop.sqlite", journal: .init(synchronous: .normal))
     /// ```
     ///
-    /// A killed process never loses a commit. See <doc:DurabilityAndSpeed> for power cuts.
+    /// Killing the process never loses a commit. For power failures, see <doc:DurabilityAndSpeed>.
     public struct Journal: Hashable, Sendable {
         /// A kind of journal.
         public enum Mode: String, CaseIterable, Sendable {
-            /// A write-ahead log: readers and a writer do not block each other.
+            /// A write-ahead log, with which readers and a writer do not block each other.
             case wal
             /// A rollback journal, which is deleted at the end of a transaction.
             case delete
@@ -22,23 +22,23 @@ extension DatabaseSource {
 
         /// SQLite's `PRAGMA synchronous`.
         public enum Synchronous: String, CaseIterable, Sendable {
-            /// Nothing waits for the disk. A power cut can destroy the file.
+            /// SQLite never waits for the disk. A power failure can destroy the file.
             case off
-            /// Commits to a write-ahead log do not wait for the disk. A power cut can undo the last ones.
+            /// Commits to a write-ahead log do not wait for the disk. A power failure can undo the last commits.
             case normal
             /// Every commit waits for the disk.
             case full
-            /// Like `full`, and the deletion of a rollback journal waits, too.
+            /// Like `full`, and the deletion of a rollback journal waits for the disk, too.
             case extra
         }
 
-        /// The mode of a new file; `nil`, the default, for a write-ahead log if the file system supports it. An existing file keeps its
-        /// mode. Pools always use a write-ahead log.
+        /// The journal mode of a new file. By default, `nil`, a new file has a write-ahead log if the file system supports it. An existing
+        /// file keeps its mode. Pools always use a write-ahead log.
         public var mode: Mode?
-        /// `nil`, the default, for `full` in a queue and `normal` in a pool.
+        /// The synchronization of commits. By default, `nil`, a queue uses `full` and a pool uses `normal`.
         public var synchronous: Synchronous?
 
-        /// Creates a journal.
+        /// Creates the options of a journal.
         public init(mode: Mode? = nil, synchronous: Synchronous? = nil) {
             (self.mode, self.synchronous) = (mode, synchronous)
         }
@@ -46,7 +46,7 @@ extension DatabaseSource {
 }
 
 extension DatabaseSource.Journal {
-    /// The journal with the choices of the process for everything that it leaves open.
+    /// The journal options, with the defaults of the process for unspecified options.
     var completed: DatabaseSource.Journal {
         let file = FileJournal(self)
         return .init(
@@ -56,7 +56,7 @@ extension DatabaseSource.Journal {
 }
 
 extension FileJournal {
-    /// Adds the choices of a source to the journal of the process.
+    /// Overrides the defaults of the process with the options of a source.
     init(_ journal: DatabaseSource.Journal) {
         self = .standard
         if let mode = journal.mode { self.mode = Mode(rawValue: mode.rawValue) }

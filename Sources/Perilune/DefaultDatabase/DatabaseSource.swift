@@ -1,16 +1,16 @@
 public import GRDB
 internal import PeriluneRecords
 
-/// A database for hosts, pools, previews and the dependency container, and how to open, configure and migrate it.
+/// A description of a database for hosts, pools, previews and the dependency container: its location, configuration and migrations.
 ///
 /// ```swift
 /// let host = try await ScriptHost(
 ///     database: .pool("shop.sqlite", migrations: "migrations"))
 /// ```
 ///
-/// The context determines what is opened. In the context `live`, the file itself is opened. A test uses a copy in memory of a
-/// database that was migrated once, and never touches the file. A preview uses a copy of the file. There are two exceptions:
-/// ``existing(_:)`` is the same database in every context, and `inEveryContext: true` opens the file in every context.
+/// The context determines which database is opened. In the context `live`, it is the file itself. A test uses an in-memory copy of a
+/// database that was migrated once, and never opens the file. A preview uses a copy of the file. There are two exceptions: ``existing(_:)``
+/// is the same database in every context, and `inEveryContext: true` opens the file in every context.
 public struct DatabaseSource: Sendable {
     enum Kind: Sendable {
         case pool(String?)
@@ -27,11 +27,11 @@ public struct DatabaseSource: Sendable {
     let configuration: Configuration?
     let isReadonly: Bool
     let isInEveryContext: Bool
-    /// Whether tests use a temporary file instead of a database in memory.
+    /// Whether tests use a temporary file instead of an in-memory database.
     let usesFilesInTests: Bool
     let trace: SQLTrace?
     let journal: Journal
-    /// Whether a transaction begun by a script with `BEGIN` stays open until a statement ends it.
+    /// Whether a transaction that a script opens with `BEGIN` stays open until a statement ends it.
     var keepsTransactions = false
 
     private init(
@@ -48,18 +48,17 @@ public struct DatabaseSource: Sendable {
         self.trace = trace
     }
 
-    /// Returns a database file that several connections can read while another connection writes.
+    /// Returns a database file with several connections, which can read while one connection writes.
     ///
     /// - Parameters:
     ///   - path: The path of the file, created if missing, or the URL of a database in a cluster
     ///     (`dqlite://h1:9001,h2:9001/shop`). By default `database.sqlite` in the program's data folder (in `$XDG_DATA_HOME`,
     ///     else in `~/.local/share`).
     ///   - migrations: The migrations to run when the database is opened; none by default.
-    ///   - readonly: Whether the database is readonly. The file must then exist, and migrations run only on the databases of
-    ///     tests.
-    ///   - inEveryContext: Whether the file is also opened in tests and previews.
+    ///   - readonly: Whether the database is readonly. A readonly file must exist, and migrations run only on the databases of tests.
+    ///   - inEveryContext: Whether tests and previews also open the file.
     ///   - configuration: The configuration of the connections. By default, connections wait five seconds for locks.
-    ///   - usesFilesInTests: Whether tests use a pool on a temporary file instead of a database in memory.
+    ///   - usesFilesInTests: Whether tests use a pool on a temporary file instead of an in-memory database.
     ///   - journal: The journal of the file. By default, a new file has a write-ahead log.
     ///   - trace: The trace that receives the executed statements.
     public static func pool(
@@ -71,7 +70,7 @@ public struct DatabaseSource: Sendable {
             inEveryContext: inEveryContext, usesFilesInTests: usesFilesInTests, journal: journal, trace: trace)
     }
 
-    /// Returns a database file that is used by one connection.
+    /// Returns a database file with one connection.
     ///
     /// The parameters have the same meaning as for
     /// ``pool(_:migrations:readonly:inEveryContext:configuration:usesFilesInTests:journal:trace:)``.
@@ -89,15 +88,15 @@ public struct DatabaseSource: Sendable {
         return .cluster(path)
     }
 
-    /// Returns a database in a cluster of dqlite nodes. A test uses its own database in memory, a preview a copy of the whole
+    /// Returns a database in a cluster of dqlite nodes. A test uses a separate in-memory database, and a preview uses a copy of the whole
     /// database.
     ///
-    /// The program must depend on the product PeriluneCluster and call its `Clusters.enable()` before.
+    /// The program must depend on the product PeriluneCluster, and call `Clusters.enable()` before it opens the database.
     ///
     /// - Parameters:
     ///   - servers: The addresses of nodes as `host:port`. At least one node must be reachable.
     ///   - name: The name of the database in the cluster, created if missing.
-    ///   - timeout: The maximum duration of a statement, the beginning of a transaction or a commit, from a millisecond to a day.
+    ///   - timeout: The maximum duration of a statement, of the start of a transaction, or of a commit, from a millisecond to a day.
     ///   - migrations: A folder of migrations. Migrations in Swift are rejected, because they write to SQLite in this process.
     ///   - trace: The trace that receives the executed statements.
     public static func cluster(
@@ -108,7 +107,7 @@ public struct DatabaseSource: Sendable {
         return DatabaseSource(.cluster(url), migrations: migrations, trace: trace)
     }
 
-    /// Returns a private database in memory, in every context.
+    /// Returns a private in-memory database, in every context.
     ///
     /// - Parameters:
     ///   - migrations: The migrations that fill the database, which is empty by default.
@@ -120,14 +119,14 @@ public struct DatabaseSource: Sendable {
         DatabaseSource(.inMemory, migrations: migrations, configuration: configuration, trace: trace)
     }
 
-    /// Returns the database of a command: a file in every context, or a database in memory if `path` is `nil`.
+    /// Returns the database of a command: a file in every context, or an in-memory database if `path` is `nil`.
     package static func command(_ path: String?, readonly: Bool = false, trace: SQLTrace? = nil) -> DatabaseSource {
         guard let path else { return DatabaseSource(.inMemory, readonly: readonly, trace: trace) }
         return .queue(path, readonly: readonly, inEveryContext: true, trace: trace)
     }
 
-    /// Returns a database that the program has already opened, in every context, including tests and previews. Perilune does not
-    /// close the database.
+    /// Returns a database that the program has already opened. Every context, including tests and previews, uses this database. Perilune
+    /// does not close the database.
     public static func existing(_ writer: any DatabaseWriter) -> DatabaseSource {
         DatabaseSource(.existing(writer))
     }
@@ -157,7 +156,7 @@ extension DatabaseSource {
     /// Whether the program has opened the database.
     var isExisting: Bool { if case .existing = kind { true } else { false } }
 
-    /// The same source with write access, to fill a database before it is opened as readonly.
+    /// The same source with write access, used to fill a database before it is opened as readonly.
     var writable: DatabaseSource {
         var connection = configuration
         connection?.readonly = false

@@ -2,14 +2,14 @@ internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneDependencies
 
-/// The migrated databases in memory that tests copy.
+/// A cache of migrated in-memory databases, which tests copy.
 actor DatabaseTemplates {
     static let shared = DatabaseTemplates()
 
     private var templates: [Migrations.Identity: Task<DatabaseQueue, any Error>] = [:]
 
-    /// Returns the database that results from migrations. Migrations always run with the same time and random numbers, so that
-    /// tests do not depend on their order.
+    /// Returns the database that results from migrations. Migrations always run with the same time and random numbers, so tests do not
+    /// depend on which of them runs first.
     func template(of migrations: Migrations, configuration: Configuration) async throws -> DatabaseQueue {
         let identity = try migrations.identity()
         if let template = templates[identity] { return try await template.value }
@@ -33,7 +33,7 @@ actor DatabaseTemplates {
 }
 
 extension ScriptEnvironment {
-    /// The environment of the migrations of a template.
+    /// The deterministic environment in which the migrations of a template run.
     fileprivate static var template: ScriptEnvironment {
         var environment = ScriptEnvironment.machine
         (environment.context, environment.date, environment.random, environment.uuid) = (.test, .year2000, .seeded(0), .counting)

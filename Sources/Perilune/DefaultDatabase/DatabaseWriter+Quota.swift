@@ -2,9 +2,9 @@ internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// A limit for the size of a database.
+/// A limit on the size of a database.
 extension DatabaseWriter {
-    /// Limits the size of the database for all writes through this object. A database that is already larger does not grow.
+    /// Limits the size of the database for all writes through this object. A database that is already larger cannot grow.
     ///
     /// - Throws: `LuaError` with code `usage` if the limit is smaller than a page, or a GRDB error.
     func limitSize(toBytes bytes: Int) throws {

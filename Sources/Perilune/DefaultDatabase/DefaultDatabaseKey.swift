@@ -3,8 +3,8 @@ public import PeriluneDependencies
 
 /// The key of the default database in a dependency container.
 ///
-/// Closing the container only releases the database. It is closed with the last host that uses it, because a closed database must
-/// not be used.
+/// Closing the container releases the database without closing it, because hosts may still use it. The database is closed when the last
+/// host is released.
 enum DefaultDatabaseKey: DependencyContainer.Key {
     static let belongsToOneTest = true
 

@@ -4,10 +4,10 @@ internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneDependencies
 
-/// A database file to copy, which other processes may be using. The file is only read.
+/// A database file that is copied while other processes may be using it. The file is never written.
 struct LiveFile {
     let path: String
-    /// A closure called repeatedly with the copied fraction, from 0 to 1.
+    /// A closure that receives the progress, as a fraction from 0 to 1.
     var progress: (@Sendable (Double) -> Void)?
 
     var exists: Bool {
@@ -19,11 +19,11 @@ struct LiveFile {
         Self.size(path) + Self.size(path + "-wal")
     }
 
-    /// Copies a consistent state of the database into another database. A missing file counts as an empty database.
+    /// Copies a consistent snapshot of the database into another database. A missing file counts as an empty database.
     func copy(into db: Database) throws {
         guard exists else { return }
         try requireFile()
-        // Copy without locks or additional files. Reading a database with a write-ahead log would create files next to it.
+        // First tries to copy without locks, because opening a database with a write-ahead log would create files next to it.
         if isAtRest {
             if try copyUnlocked({ try copy(into: db, uri: immutableURI, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) }) {
                 return
@@ -34,8 +34,8 @@ struct LiveFile {
         try copy(into: db, uri: path, flags: SQLITE_OPEN_READONLY)
     }
 
-    /// Copies without locks. Returns whether the database was unused during the copy. Otherwise the caller must copy again, even
-    /// if an error occurred.
+    /// Copies without locks. Returns `false` if a process used the database during the copy, in which case errors are ignored and the
+    /// caller must copy again.
     private func copyUnlocked(_ copy: () throws -> Void) throws -> Bool {
         let before = state
         let result = Result { try copy() }
@@ -44,12 +44,12 @@ struct LiveFile {
         return true
     }
 
-    /// The state of the files, which changes when a process opens the database or writes to it.
+    /// The metadata of the files, which changes when a process opens the database or writes to it.
     private var state: [FileState] {
         ["", "-wal", "-shm"].map { FileState(path + $0) }
     }
 
-    /// Rejects folders, pipes and devices. Reading from a pipe or a device may block forever.
+    /// Throws an error if the path is a folder, a pipe or a device. Reading from a pipe or a device may block forever.
     private func requireFile() throws {
         var information = stat()
         guard stat(path, &information) == 0, information.st_mode & S_IFMT != S_IFREG else { return }
@@ -57,7 +57,7 @@ struct LiveFile {
         throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: isFolder ? "it is a folder" : "it is not a regular file")
     }
 
-    /// Whether the file is a database in write-ahead log mode that is not open in any process.
+    /// Whether the file is a database in WAL mode that no process has open, with an empty log.
     private var isAtRest: Bool {
         guard Self.size(path + "-wal") == 0, !isOpened,
             let file = FileHandle(forReadingAtPath: path)
@@ -67,13 +67,13 @@ struct LiveFile {
         return header.count == 20 && header[18] == 2 && header[19] == 2
     }
 
-    /// Whether the database has a write-ahead log left by a killed program.
+    /// Whether a killed program has left a write-ahead log.
     private var hasLeftLog: Bool { Self.size(path + "-wal") > 0 && !isOpened }
 
-    /// Whether a process has opened the database and not closed it.
+    /// Whether the shared-memory file exists, which indicates that a process has the database open.
     private var isOpened: Bool { FileManager.default.fileExists(atPath: path + "-shm") }
 
-    /// Copies the contents of the file and its log. Reads them from copies of both files, because reading a log creates a file
+    /// Copies the contents of the file and its log. First copies both files to a temporary folder, because reading a log creates a file
     /// next to it.
     private func copyWithLog(into db: Database) throws {
         let folder = try TemporaryFolder.makeFolder("log")
@@ -97,7 +97,7 @@ struct LiveFile {
         guard code == SQLITE_OK, let source else { throw Self.error(code, source) }
         psql_keep_log(source)
         sqlite3_busy_timeout(source, CInt(Database.BusyMode.standardSeconds * 1000))
-        // Copy all pages from the same state.
+        // The transaction makes all pages come from the same snapshot.
         let begun = sqlite3_exec(source, "BEGIN; SELECT COUNT(*) FROM sqlite_master", nil, nil, nil)
         guard begun == SQLITE_OK else { throw Self.error(begun, source) }
         try copyPages(of: source, to: db)
@@ -134,7 +134,7 @@ struct LiveFile {
     }
 }
 
-/// The state of a file, which changes when the file is written, created or removed.
+/// The metadata of a file, which changes when the file is written, created or removed.
 private struct FileState: Equatable {
     private var size: Int64 = -1
     private var inode: UInt64 = 0

@@ -3,38 +3,39 @@ internal import PeriluneBindings
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-// Running migrations, and their status in a database.
+// Execution of migrations, and their status in a database.
 
 extension Migrations {
-    /// The migrations that a database has and lacks.
+    /// The status of migrations in a database: which are applied, pending, edited or unknown.
     public struct Status: Sendable, Equatable {
-        /// The migrations that the database has, in their order.
+        /// The applied migrations, in order.
         public var applied: [String]
-        /// The migrations that the database lacks, in the order in which they would run.
+        /// The migrations that have not been applied, in the order in which they would run.
         public var pending: [String]
-        /// Applied migrations whose files were changed afterwards. Always empty for migrations in Swift.
+        /// The applied migrations whose files were edited afterwards. Always empty for migrations in Swift.
         public var edited: [String]
-        /// Applied migrations that are not in the list: a newer version of the program has applied them, or they were removed.
+        /// The applied migrations that are no longer defined, because a newer version of the program has applied them, or because they were
+        /// removed.
         public var unknown: [String]
 
-        /// Creates a status that a fake database can return in tests of a program.
+        /// Creates a status, for example for tests of a program with a fake database.
         public init(applied: [String] = [], pending: [String] = [], edited: [String] = [], unknown: [String] = []) {
             (self.applied, self.pending, self.edited, self.unknown) = (applied, pending, edited, unknown)
         }
 
-        /// Whether the database has all migrations, unchanged, and no others.
+        /// Whether exactly the defined migrations have been applied, and none was edited.
         public var isUpToDate: Bool { pending.isEmpty && edited.isEmpty && unknown.isEmpty }
     }
 
-    /// Returns which of the migrations a database has. Nothing is changed.
+    /// Returns the status of the migrations in a database, without changing the database.
     ///
-    /// Migrations by a script or a closure have no names: their status is empty.
+    /// Migrations by a script or a closure have no names, so their status is empty.
     ///
     /// - Throws: `LuaError` if the folder cannot be read; a `DatabaseError`.
     public func status(in database: any DatabaseWriter) async throws -> Status {
         switch source {
         case .folder(let path):
-            // Uses a separate thread, because reading the folder runs Lua.
+            // Uses a separate thread, because reading the folder runs Lua, which needs a large stack.
             return try await MigrationThread().run { try Self.scripts(inFolder: path, database, .machine).status().published }
         case .migrator(let migrator):
             return try await database.read { db in try Self.status(of: migrator, db) }
@@ -42,13 +43,13 @@ extension Migrations {
         }
     }
 
-    /// Runs the migrations that a database lacks.
+    /// Applies the pending migrations to a database.
     ///
-    /// - Throws: `LuaError` of kind `superseded` if the database has unknown migrations and they are not accepted; errors of migrations.
+    /// - Throws: `LuaError` of kind `superseded` if the database has unknown migrations that are not accepted; errors of the migrations.
     func migrate(_ database: any DatabaseWriter, _ environment: ScriptEnvironment) throws {
         switch source {
         case .folder(let path):
-            // Lua needs more stack than threads of Swift concurrency have.
+            // Lua needs a larger stack than the threads of Swift concurrency have.
             try LuaThread().run { try migrate(folder: path, database, environment) }
         case .migrator(let migrator):
             try database.read { db in try check(Self.status(of: migrator, db), "the program") }
@@ -119,7 +120,7 @@ extension ScriptMigrations.Status {
     }
 }
 
-/// A thread with a stack that is large enough for Lua, to run closures without blocking a shared thread.
+/// A thread with a stack that is large enough for Lua. Runs closures without blocking a shared thread.
 private struct MigrationThread {
     private let thread = LuaThread()
 

@@ -3,26 +3,24 @@ public import GRDB
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// The migrations that create or update the schema of a database. A string literal is the path of a folder of migrations.
+/// Migrations that create or update the schema of a database. A string literal is the path of a folder with migrations.
 ///
-/// Tests that use the same migrations copy a database that was migrated once. Migrations in Swift are the same only if they are
-/// the same value, so store the value, for example in a static property. Migrations in folders are the same if their files are
-/// the same.
+/// Tests with equal migrations copy a database that was migrated once. Migrations in folders are equal if their files are equal. Migrations
+/// in Swift are equal only to copies of themselves, so store them, for example in a static property.
 public struct Migrations: Sendable, ExpressibleByStringInterpolation {
-    /// The identity of migrations, to reuse the databases that tests copy.
+    /// The identity of migrations, the cache key of the databases that tests copy.
     enum Identity: Hashable, Sendable {
         case object(Token)
         case files([String: Data])
     }
 
-    /// The identity of migrations in Swift. Dictionaries must retain their tokens, because the address of a freed object may be
-    /// reused.
+    /// The identity of migrations in Swift. A cache must retain its tokens, because the address of a released object may be reused.
     final class Token: Hashable, Sendable {
         static func == (first: Token, second: Token) -> Bool { first === second }
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 
-    /// The form in which the migrations are written.
+    /// The definition of the migrations.
     enum Source: Sendable {
         case folder(String)
         case migrator(DatabaseMigrator)
@@ -33,9 +31,9 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
 
     private let token: Token
     let source: Source
-    /// Whether a database may have migrations that these lack.
+    /// Whether a database may have applied migrations that are not defined here.
     var acceptsUnknown = false
-    /// Whether private copies of a database are made again if applied migrations have changed.
+    /// Whether the copy of a database in a preview is erased and migrated again if applied migrations have changed.
     var erasesOnSchemaChange = false
 
     private init(_ source: Source) {
@@ -48,14 +46,14 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
         self = .folder(folder)
     }
 
-    /// A folder of migrations in Lua and SQL, as run by `perilune migrate`.
+    /// Returns the migrations in a folder of Lua and SQL files, as used by `perilune migrate`.
     ///
     /// - Parameters:
-    ///   - path: The folder.
-    ///   - acceptsUnknown: Whether a database is opened that has migrations which the folder lacks. By default that fails: a newer version
-    ///     of the program has migrated it.
-    ///   - erasesOnSchemaChange: Whether the copy of a database in a preview is emptied and migrated again if applied migrations were
-    ///     edited, renamed or removed. A live database is never emptied, and a test always has a new one.
+    ///   - path: The path of the folder.
+    ///   - acceptsUnknown: Whether a database may have applied migrations that the folder does not contain. By default, opening such a
+    ///     database fails, because a newer version of the program has migrated it.
+    ///   - erasesOnSchemaChange: Whether the copy of a database in a preview is erased and migrated again if applied migrations were
+    ///     edited, renamed or removed. A live database is never erased, and a test always has a new database.
     public static func folder(_ path: String, acceptsUnknown: Bool = false, erasesOnSchemaChange: Bool = false) -> Migrations {
         var migrations = Migrations(.folder(path))
         (migrations.acceptsUnknown, migrations.erasesOnSchemaChange) = (acceptsUnknown, erasesOnSchemaChange)
@@ -78,24 +76,24 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
     ///
     /// - Parameters:
     ///   - migrator: The migrations.
-    ///   - acceptsUnknown: Whether a database may have applied migrations that the migrator does not contain. By default, opening
-    ///     it fails, because a newer version of the program has migrated it.
+    ///   - acceptsUnknown: Whether a database may have applied migrations that the migrator does not contain. By default, opening such a
+    ///     database fails, because a newer version of the program has migrated it.
     public static func migrator(_ migrator: DatabaseMigrator, acceptsUnknown: Bool = false) -> Migrations {
         var migrations = Migrations(.migrator(migrator))
         migrations.acceptsUnknown = acceptsUnknown
         return migrations
     }
 
-    /// Returns a Lua script as migrations. The script must create or update the schema from any previous state, because it runs
-    /// each time the database is opened.
+    /// Returns a Lua script as migrations. The script runs each time the database is opened, so it must be able to update the schema from
+    /// any previous state.
     ///
-    /// - Parameter source: The text of the script, in which the database is `db`.
+    /// - Parameter source: The source text of the script, which accesses the database as `db`.
     public static func script(_ source: String) -> Migrations {
         Migrations(.script(source))
     }
 
-    /// Returns a closure as migrations, which runs in a transaction. The closure must create or update the schema from any
-    /// previous state, because it runs each time the database is opened.
+    /// Returns a closure as migrations. The closure runs in a transaction each time the database is opened, so it must be able to update
+    /// the schema from any previous state.
     public static func inTransaction(_ body: @escaping @Sendable (Database) throws -> Void) -> Migrations {
         Migrations(.closure(body))
     }

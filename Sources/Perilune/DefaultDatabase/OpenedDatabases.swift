@@ -1,8 +1,8 @@
 internal import GRDB
 internal import Synchronization
 
-/// The sources of the databases opened by Perilune. The configurations of the open databases differ from those in the sources:
-/// they contain the clock of a test, for example.
+/// A registry of the sources of databases that Perilune has opened. The original configuration is only in the source, because the
+/// configuration of the open database contains additions, such as the clock of a test.
 enum OpenedDatabases {
     private struct Entry: Sendable {
         weak var writer: (any DatabaseWriter)?
@@ -18,7 +18,7 @@ enum OpenedDatabases {
         }
     }
 
-    /// Returns the source of an open database; `nil` if the program opened the database.
+    /// Returns the source of an open database; `nil` if Perilune has not opened the database.
     static func source(of writer: any DatabaseWriter) -> DatabaseSource? {
         entries.withLock { entries in
             guard let entry = entries[ObjectIdentifier(writer)], entry.writer === writer else { return nil }

@@ -1,8 +1,8 @@
 internal import PeriluneBindings
 
-/// SQLite settings for the whole process.
+/// Process-wide SQLite settings for performance.
 public enum SQLiteTuning {
-    /// Turns off SQLite's memory statistics, which makes writes and scans up to a fifth faster and lets threads scale.
+    /// Turns off SQLite's memory statistics, which makes writes and scans up to 20 % faster, and improves scaling over several threads.
     ///
     /// Only a program that controls the whole process should call this, before any use of SQLite.
     ///
@@ -15,9 +15,8 @@ public enum SQLiteTuning {
 
     /// Makes threads that wait for an SQLite mutex spin for a short time before they sleep.
     ///
-    /// The readers of one file share a mutex, which each statement outside of a transaction holds for a few microseconds. With
-    /// adaptive mutexes, two hosts that read statement by statement read nearly twice as much as one host. Without them, two
-    /// hosts read no more than one.
+    /// The readers of a file share a mutex, which each statement outside of a transaction holds for a few microseconds. If scripts read
+    /// with single statements, adaptive mutexes nearly double the throughput of two hosts. Otherwise, two hosts read no faster than one.
     ///
     /// Only a program that controls the whole process should call this, before any use of SQLite.
     ///

@@ -1,31 +1,32 @@
 internal import Foundation
 
-/// An external effect that a script would have had.
+/// A call of a function with external effects, recorded instead of executed.
 public struct PreviewEffect: Codable, Sendable, Equatable {
-    /// The called function: `mail.send`.
+    /// The name of the called function, for example `mail.send`.
     public var name: String
-    /// Its arguments, as text for people.
+    /// The arguments of the call, as text for people.
     public var arguments: [String]
 
-    /// Makes the record of a call.
+    /// Creates the record of a call.
     public init(name: String, arguments: [String] = []) {
         self.name = name
         self.arguments = arguments
     }
 }
 
-/// Records the calls of functions with external effects, instead of executing them.
+/// A thread-safe recorder for calls of functions with external effects.
 ///
-/// A function registered as external records its calls in the recorder of its configuration, if there is one, instead of acting.
+/// If the host's configuration has a recorder, functions that are registered as external record their calls there instead of executing
+/// them.
 public final class EffectRecorder: Sendable {
     private let lock = NSLock()
-    /// Guarded by the lock.
+    /// Guarded by `lock`, which makes `nonisolated(unsafe)` safe.
     private nonisolated(unsafe) var recorded: [PreviewEffect] = []
 
-    /// Creates a recorder without calls.
+    /// Creates an empty recorder.
     public init() {}
 
-    /// Keeps an effect.
+    /// Records a call.
     public func record(_ effect: PreviewEffect) {
         lock.withLock { recorded.append(effect) }
     }

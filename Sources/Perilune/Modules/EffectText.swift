@@ -1,8 +1,8 @@
 internal import PeriluneLua
 
-/// The arguments of effects as text, for records of calls that a preview held back.
+/// Text of Lua values for people, used in the records of calls that a preview withholds.
 extension LuaState {
-    /// A value as readable text: strings in quotes, tables with their contents.
+    /// Returns a value as readable text, with strings in quotes and the contents of tables.
     func shortText(of value: LuaValue, depth: Int = 0) throws -> String {
         if case .table(let table) = value, depth < 3, try table.metatable() == nil {
             return try contents(of: table, depth: depth)

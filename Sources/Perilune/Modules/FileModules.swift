@@ -1,13 +1,14 @@
 package import PeriluneLua
 
-/// `require` for the files of a script.
+/// The search of `require` for module files.
 ///
-/// As in the stand-alone interpreter, `package.path` lists the places of modules; `?` is replaced by the name, with `/` instead of dots.
-/// The module folder comes first, then Lua's own places if scripts have the whole library `package`; scripts may change the path.
+/// As in the stand-alone interpreter, `package.path` contains templates of file paths, in which `?` stands for the module name with `/`
+/// instead of dots. The templates of the module folder come first. If scripts have the complete library `package`, Lua's default templates
+/// follow. Scripts may change `package.path`.
 package enum FileModules {
-    /// Installs `require`. Without a folder no module is found, and the error explains that.
+    /// Installs the search in `require`. Without a folder, `require` finds no files, and its error explains why.
     ///
-    /// - Parameter willLook: A closure called with the path of each file that may be the module, before the search.
+    /// - Parameter willLook: A closure that is called with each file path that the search tries, before the file is opened.
     package static func install(in state: LuaState, folder: String?, willLook: (@Sendable (String) -> Void)? = nil) throws {
         guard let folder else {
             if !state.libraries.contains(.package) { try state.addModuleResolver { name in throw NoModules(name: name) } }
@@ -42,7 +43,7 @@ package enum FileModules {
     }
 }
 
-/// The script may not load modules from files.
+/// The error of `require` in scripts that may not load modules from files.
 private struct NoModules: LuaErrorDescribing {
     let name: String
     var luaKind: String { "sandbox" }

@@ -3,27 +3,27 @@ internal import PeriluneBindings
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// Called instead of a function, with its name and the arguments as text.
+/// A closure that is called instead of a function with external effects, with the function's name and its arguments as text.
 typealias EffectHandler = @Sendable (_ function: String, _ arguments: [String]) -> Void
 
-/// A registry of the Swift modules that scripts of a host may require. Used on the host's thread.
+/// The registry of the Swift modules that a host's scripts can require. Used only on the host's thread.
 final class ModuleRegistry {
     private var modules: [String: RegisteredModule] = [:]
     /// The names of modules that scripts have required.
     private var required: Set<String> = []
-    /// Handles the calls of functions with external effects; `nil` executes them.
+    /// The handler for calls of functions with external effects; `nil` if these functions are executed.
     let effects: EffectHandler?
 
     init(effects: EffectHandler?) {
         self.effects = effects
     }
 
-    /// The names that `require` resolves before it searches for modules.
+    /// The reserved names, which `require` resolves without searching for modules.
     private static let taken = Set(LuaLibraries.tableNames + ["_G", "package", "perilune"])
 
     var all: [RegisteredModule] { modules.values.sorted { $0.name < $1.name } }
 
-    /// Releases the functions, which may refer to the host.
+    /// Releases the functions, whose closures may retain the host.
     func removeAll() { modules = [:] }
 
     func add(_ module: RegisteredModule) throws(LuaError) {
@@ -40,14 +40,14 @@ final class ModuleRegistry {
         modules[module.name] = module
     }
 
-    /// Returns a module that a script in another process requires; `nil` for an unknown name.
+    /// Returns a module that a script in another process has required; `nil` for an unknown name.
     func module(required name: String) -> RegisteredModule? {
         guard let module = modules[name] else { return nil }
         required.insert(name)
         return module
     }
 
-    /// Returns the table of a module, created when it is first required; `nil` for an unknown name.
+    /// Creates the Lua table of a module that a script has required. Returns `nil` for an unknown name.
     func table(of name: String, in state: LuaState) throws -> LuaTable? {
         guard let module = modules[name] else { return nil }
         let table = try state.makeTable(fieldCount: module.functions.count)

@@ -1,7 +1,7 @@
 public import Foundation
 internal import PeriluneLua
 
-/// A place in which `require` looks for Lua modules.
+/// A source of Lua modules for `require`, such as a folder, a bundle or a closure.
 public struct ModuleSource: Sendable {
     let find: @Sendable (_ name: String) throws -> (text: [UInt8], file: String)?
     /// The folder that is searched; `nil` for other sources.
@@ -11,7 +11,7 @@ public struct ModuleSource: Sendable {
         (self.folder, self.find) = (folder, find)
     }
 
-    /// Throws unless the folder exists.
+    /// Throws an error if the source is a folder that does not exist.
     func check() throws {
         var isFolder = ObjCBool(false)
         guard let folder, !(FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) && isFolder.boolValue) else {
@@ -23,13 +23,13 @@ public struct ModuleSource: Sendable {
         )
     }
 
-    /// Returns the text of a module and its file; `nil` for an unknown name.
+    /// Returns the source text of a module and its file name; `nil` for an unknown module.
     package func module(named name: String) throws -> (text: [UInt8], file: String)? {
         try find(name)
     }
 
-    /// The files of a folder: `shop.orders` is `shop/orders.lua` or `shop/orders/init.lua` in the folder, and never a file outside of it:
-    /// links that lead out of the folder are not followed.
+    /// Returns a source that searches a folder: the module `shop.orders` is `shop/orders.lua` or `shop/orders/init.lua`. Symbolic links to
+    /// files outside of the folder are ignored.
     public static func folder(_ path: String) -> ModuleSource {
         ModuleSource(folder: path) { name in
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
@@ -47,25 +47,25 @@ public struct ModuleSource: Sendable {
         return file.hasPrefix(folder == "/" ? "/" : folder + "/")
     }
 
-    /// The files of a bundle, used like a folder.
+    /// Returns a source that searches the resources of a bundle, like ``folder(_:)``.
     ///
-    /// - Parameter folder: A folder among its resources.
-    /// - Parameter bundle: A bundle with resources.
+    /// - Parameter folder: A subfolder of the resources; `nil` to search the resources folder.
+    /// - Parameter bundle: The bundle.
     public static func bundle(_ bundle: Bundle, folder: String? = nil) -> ModuleSource {
         let resources = bundle.resourceURL ?? bundle.bundleURL
         return .folder(folder.map { resources.appending(path: $0).path } ?? resources.path)
     }
 
-    /// Modules whose text a closure returns.
+    /// Returns a source that loads modules with a closure.
     ///
-    /// - Parameter source: Returns the source text of a module; `nil` for an unknown name.
+    /// - Parameter source: A closure that returns the source text of a module; `nil` for an unknown name.
     public static func lookup(_ source: @escaping @Sendable (_ name: String) throws -> String?) -> ModuleSource {
         ModuleSource { name in try source(name).map { (Array($0.utf8), name) } }
     }
 }
 
 extension LuaState {
-    /// Makes `require` look there.
+    /// Adds a source to the search of `require`.
     package func add(_ source: ModuleSource) throws {
         try addModuleResolver { name in
             try source.find(name).map { .source(LuaString($0.text), name: $0.file) }

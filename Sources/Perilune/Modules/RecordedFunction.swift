@@ -1,15 +1,15 @@
 internal import PeriluneLua
 
-/// Replacements for functions with external effects in a preview: they check their arguments and the place of the call like the function,
-/// and record the call instead of executing it.
+/// Replacements for functions with external effects, which record calls instead of executing them. Like the original functions, they check
+/// their arguments, and asynchronous ones reject calls in blocks in which a script cannot wait.
 extension LuaState {
-    /// Makes one for a function with a result.
+    /// Creates a replacement for a function with a result.
     ///
-    /// - Parameter answer: The result of the call; `nil` for a placeholder that fails when the script uses it.
+    /// - Parameter answer: A closure that returns the result; `nil` to return a placeholder that raises an error if the script uses it.
     func makeRecordedFunction<each Argument: Decodable & Sendable, Result: Encodable>(
         _ name: String, _ record: @escaping EffectHandler, answering answer: (@Sendable (repeat each Argument) throws -> Result)?
     ) throws -> LuaFunction {
-        // A weak reference, because a function that a state retains must not keep the state alive.
+        // An unowned reference, because the state retains the function, which must not retain the state.
         try makeFunction(name) { [unowned self] call in
             var arguments = DecodedArguments(name: name, values: call.values)
             let decoded = (repeat try arguments.next((each Argument).self))
@@ -19,8 +19,8 @@ extension LuaState {
         }
     }
 
-    /// Creates a replacement for an asynchronous function with a result, which is rejected in places where a script cannot wait, such as a
-    /// database block.
+    /// Creates a replacement for an asynchronous function with a result. Calls fail in places in which a script cannot wait, such as a
+    /// transaction block.
     func makeRecordedAsyncFunction<each Argument: Decodable & Sendable, Result: Encodable>(
         _ name: String, _ record: @escaping EffectHandler, answering answer: (@Sendable (repeat each Argument) throws -> Result)?
     ) throws -> LuaFunction {
@@ -34,7 +34,7 @@ extension LuaState {
         return try makeAsyncFunction(name, RecordedOperation(call: call))
     }
 
-    /// Makes one for a function without a result.
+    /// Creates a replacement for a function without a result.
     func makeRecordedFunction<each Argument: Decodable & Sendable>(
         _ name: String, of types: (repeat (each Argument).Type), _ record: @escaping EffectHandler
     ) throws -> LuaFunction {
@@ -46,7 +46,7 @@ extension LuaState {
         }
     }
 
-    /// Makes one for an asynchronous function without a result.
+    /// Creates a replacement for an asynchronous function without a result.
     func makeRecordedAsyncFunction<each Argument: Decodable & Sendable>(
         _ name: String, of types: (repeat (each Argument).Type), _ record: @escaping EffectHandler
     ) throws -> LuaFunction {
@@ -63,13 +63,13 @@ extension LuaState {
         record(name, try values.map { try shortText(of: $0) })
     }
 
-    /// Returns the result of a function, or a placeholder if none is known.
+    /// Returns the result of a closure, or a placeholder without a closure.
     func answer(of name: String, _ answer: (() throws -> some Encodable)?) throws -> LuaValue {
         guard let answer else { return try missingResult(of: name) }
         return try encode(answer())
     }
 
-    /// Returns a placeholder that a script can store and pass on, but not use.
+    /// Returns a placeholder for an unknown result. A script can store and pass the placeholder; any other use raises an error.
     func missingResult(of name: String) throws -> LuaValue {
         let type = try makeUserdataType("the result of \(name), which is not called in a preview", of: MissingResult.self)
         try type.refuseUse {
@@ -85,7 +85,7 @@ extension LuaState {
 
 private struct MissingResult {}
 
-/// Records the call of an asynchronous function without waiting.
+/// An asynchronous operation that records a call and returns immediately.
 private struct RecordedOperation: LuaAsyncOperation {
     let call: ([LuaValue]) throws -> [LuaValue]
 

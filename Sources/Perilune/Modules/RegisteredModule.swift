@@ -1,17 +1,17 @@
-/// A registered module of Swift functions.
+/// A module of Swift functions that was registered for scripts.
 public struct RegisteredModule: Sendable {
-    /// The name that scripts require.
+    /// The module name, for `require`.
     public let name: String
-    /// Its purpose.
+    /// A description of the module for people.
     public let documentation: String
-    /// Its functions, in the order in which they were added.
+    /// The functions, in the order in which they were added.
     public let functions: [ScriptModule.Function]
 
     package init(name: String, documentation: String, functions: [ScriptModule.Function]) {
         (self.name, self.documentation, self.functions) = (name, documentation, functions)
     }
 
-    /// The module as a file of LuaCATS annotations for editors.
+    /// The contents of a LuaCATS annotation file that describes the module to editors.
     public var annotations: String {
         var lines = ["---@meta \(name)", ""] + LuaAnnotations.comment(documentation) + ["local module = {}"]
         for function in functions {
@@ -24,7 +24,7 @@ public struct RegisteredModule: Sendable {
     }
 }
 
-/// A property or method of a ``ScriptObject``, for people and editors.
+/// The documentation of a property or method of a ``ScriptObject``.
 struct ScriptMember {
     let name: String
     let documentation: String
@@ -33,13 +33,13 @@ struct ScriptMember {
     let isProperty: Bool
 }
 
-/// Text in the notation of LuaCATS.
+/// A generator for LuaCATS annotations.
 enum LuaAnnotations {
     static func comment(_ text: String) -> [String] {
         text.split(whereSeparator: \.isNewline).map { "--- \($0)" }
     }
 
-    /// A function with an empty body, after an empty line.
+    /// Returns the lines of an annotated function with an empty body, after an empty line.
     static func function(_ head: String, _ documentation: String, _ parameters: [ScriptModule.Parameter], _ result: String?)
         -> [String]
     {
@@ -62,13 +62,13 @@ enum LuaAnnotations {
     }
 }
 
-/// Conversions of names for Lua source text.
+/// Conversions of names to valid Lua source text.
 private enum LuaNames {
     static func isIdentifier(_ name: String) -> Bool {
         name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil && !keywords.contains(name)
     }
 
-    /// Returns the name if it is valid for a parameter, otherwise a similar valid name.
+    /// Returns the name if it is a valid parameter name, or else a similar valid name.
     static func identifier(_ name: String) -> String {
         if name == "..." || isIdentifier(name) { return name }
         let text = name.replacing(/[^A-Za-z0-9_]/, with: "_")

@@ -1,49 +1,49 @@
 internal import PeriluneLua
 
-/// A module of Swift functions that is defined for scripts; see ``ScriptHost/register(module:_:_:)``.
+/// A builder for a module of Swift functions that scripts can call; see ``ScriptHost/register(module:_:_:)``.
 ///
-/// Parameters are decoded and results encoded: any `Decodable` or `Encodable` type works, and so do ``ScriptObject``s. A script that passes
-/// a wrong value gets an error that names the function, the argument and the expected type.
+/// Parameters can have any `Decodable` type, and results any `Encodable` type, including ``ScriptObject`` types. If a script passes an
+/// invalid argument, the error contains the function, the argument and the expected type.
 public final class ScriptModule {
-    /// A function's effect besides returning a result.
+    /// The side effects of a function, which determine whether a preview executes it.
     @nonexhaustive
     public enum Effect: String, Sendable {
-        /// No effects that matter outside of the program and its database.
+        /// No significant effects outside of the program and its database.
         case none
-        /// An external effect that cannot be undone, such as a letter or a payment. Previews record the call instead of executing it:
-        /// arguments are checked as usual, and the function's `preview` returns the result.
+        /// An external effect that cannot be undone, such as sending a letter or making a payment. Previews record the call instead of
+        /// executing it: they check the arguments as usual, and the function's `preview` closure returns the result.
         case external
-        /// An unknown effect: previews refuse the call. The default for methods of objects.
+        /// Unknown effects. Previews reject the call. This is the default for methods of objects.
         case undeclared
     }
 
-    /// A parameter of a function, for people and editors.
+    /// The documentation of a function's parameter.
     public struct Parameter: Hashable, Codable, Sendable {
-        /// Its name.
+        /// The name of the parameter.
         public let name: String
-        /// The type in LuaCATS notation.
+        /// The type of the parameter in LuaCATS notation.
         public let type: String
     }
 
-    /// The documentation of a function.
+    /// A function of the module, with its documentation.
     public struct Function: Sendable {
-        /// The name that scripts use.
+        /// The name of the function, a field of the module.
         public let name: String
-        /// Its purpose, for people.
+        /// A description of the function for people.
         public let documentation: String
-        /// Its parameters.
+        /// The parameters, in order.
         public let parameters: [Parameter]
         /// The type of the result in LuaCATS notation; `nil` without a result.
         public let result: String?
-        /// Its effect.
+        /// The side effects of the function.
         public let effect: Effect
-        /// Whether the calling script waits while no thread is blocked.
+        /// Whether the function is asynchronous: the calling script waits without blocking a thread.
         public let isAsynchronous: Bool
 
         package let make: @Sendable (LuaState, _ fullName: String) throws -> LuaFunction
-        /// Makes the function for previews, which records its calls.
+        /// Creates the replacement for previews, which records calls.
         let makeRecorded: @Sendable (LuaState, _ fullName: String, @escaping EffectHandler) throws -> LuaFunction
-        /// Throws for arguments that the function would refuse.
+        /// Throws an error for arguments that the function would reject.
         package let checkArguments: @Sendable (_ values: [LuaValue], _ fullName: String) throws -> Void
     }
 
@@ -56,17 +56,17 @@ public final class ScriptModule {
 
     /// Adds a function.
     ///
-    /// It runs on the host's thread, while the script waits. Make long operations asynchronous: only then can the run's limits end the
-    /// wait.
+    /// The function runs on the host's thread, while the script waits. Make long operations asynchronous, because the run's limits cannot
+    /// interrupt a synchronous function.
     ///
     /// - Parameters:
-    ///   - documentation: The purpose, for authors of scripts.
+    ///   - documentation: A description of the function for authors of scripts.
     ///   - parameters: The names of the parameters, for authors of scripts.
-    ///   - preview: Returns the result in a preview, for a function with external effects. Without it, a script that uses the result
-    ///     fails in previews.
-    ///   - name: The name in scripts, a field of the module.
-    ///   - effect: Its effect outside of the database, if any.
-    ///   - body: Receives the decoded arguments. Its result is encoded; its error becomes the error of the call.
+    ///   - preview: A closure that returns the result in a preview, for a function with external effects. Without this closure, a script
+    ///     fails in a preview if it uses the result.
+    ///   - name: The name of the function, a field of the module.
+    ///   - effect: The effects outside of the program and its database.
+    ///   - body: A closure that receives the decoded arguments. Its result is encoded; its error becomes the error of the call.
     public func function<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
         _ body: @escaping @Sendable (repeat each Argument) throws -> Result,
@@ -82,11 +82,11 @@ public final class ScriptModule {
     /// Adds a function without a result.
     ///
     /// - Parameters:
-    ///   - name: The name in scripts, a field of the module.
-    ///   - documentation: The purpose, for authors of scripts.
+    ///   - name: The name of the function, a field of the module.
+    ///   - documentation: A description of the function for authors of scripts.
     ///   - parameters: The names of the parameters, for authors of scripts.
-    ///   - effect: Its effect outside of the database, if any.
-    ///   - body: Receives the decoded arguments. Its error becomes the error of the call.
+    ///   - effect: The effects outside of the program and its database.
+    ///   - body: A closure that receives the decoded arguments. Its error becomes the error of the call.
     public func function<each Argument: Decodable & Sendable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
         _ body: @escaping @Sendable (repeat each Argument) throws -> Void
@@ -98,18 +98,18 @@ public final class ScriptModule {
         }
     }
 
-    /// Adds an asynchronous function. The calling script waits, and no thread is blocked.
+    /// Adds an asynchronous function. The calling script waits without blocking a thread.
     ///
-    /// The function starts on the host's thread and leaves it at the first `await` that suspends, so a function that returns immediately is
-    /// cheap. Call `await Task.yield()` before a long computation, which would otherwise block other scripts of the host.
+    /// The function starts on the host's thread and leaves it at the first `await` that suspends, so a function that returns without
+    /// suspending is cheap. Call `await Task.yield()` before a long computation, which would otherwise block the host's other scripts.
     ///
     /// - Parameters:
-    ///   - name: The name in scripts, a field of the module.
-    ///   - documentation: The purpose, for authors of scripts.
+    ///   - name: The name of the function, a field of the module.
+    ///   - documentation: A description of the function for authors of scripts.
     ///   - parameters: The names of the parameters, for authors of scripts.
-    ///   - effect: Its effect outside of the database, if any.
-    ///   - body: Receives the decoded arguments. Its error becomes the error of the call.
-    ///   - preview: Returns the result in a preview, for a function with external effects.
+    ///   - effect: The effects outside of the program and its database.
+    ///   - body: A closure that receives the decoded arguments. Its result is encoded; its error becomes the error of the call.
+    ///   - preview: A closure that returns the result in a preview, for a function with external effects.
     public func function<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
         _ body: @escaping @Sendable (repeat each Argument) async throws -> Result,
@@ -123,14 +123,14 @@ public final class ScriptModule {
         }
     }
 
-    /// Adds an asynchronous function without a result. The calling script waits, and no thread is blocked.
+    /// Adds an asynchronous function without a result. The calling script waits without blocking a thread.
     ///
     /// - Parameters:
-    ///   - name: The name in scripts, a field of the module.
-    ///   - documentation: The purpose, for authors of scripts.
+    ///   - name: The name of the function, a field of the module.
+    ///   - documentation: A description of the function for authors of scripts.
     ///   - parameters: The names of the parameters, for authors of scripts.
-    ///   - effect: Its effect outside of the database, if any.
-    ///   - body: Receives the decoded arguments. Its error becomes the error of the call.
+    ///   - effect: The effects outside of the program and its database.
+    ///   - body: A closure that receives the decoded arguments. Its error becomes the error of the call.
     public func function<each Argument: Decodable & Sendable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
         _ body: @escaping @Sendable (repeat each Argument) async throws -> Void
@@ -143,18 +143,18 @@ public final class ScriptModule {
         }
     }
 
-    /// Adds a function that takes any number of arguments of one type.
+    /// Adds a variadic function, which accepts any number of arguments of one type.
     ///
     /// ```swift
     /// mail.function(variadic: "join") { (parts: [String]) in parts.joined(separator: "+") }
     /// ```
     ///
     /// - Parameters:
-    ///   - name: The name in scripts, a field of the module.
-    ///   - documentation: The purpose, for authors of scripts.
-    ///   - effect: Its effect outside of the database, if any.
-    ///   - body: Receives all decoded arguments.
-    ///   - preview: Returns the result in a preview, for a function with external effects.
+    ///   - name: The name of the function, a field of the module.
+    ///   - documentation: A description of the function for authors of scripts.
+    ///   - effect: The effects outside of the program and its database.
+    ///   - body: A closure that receives all decoded arguments.
+    ///   - preview: A closure that returns the result in a preview, for a function with external effects.
     public func function<Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         variadic name: String, _ documentation: String = "", effect: Effect = .none,
         _ body: @escaping @Sendable ([Argument]) throws -> Result, preview: (@Sendable ([Argument]) throws -> Result)? = nil
@@ -193,7 +193,7 @@ public final class ScriptModule {
                 makeRecorded: recorded, checkArguments: check ?? Self.check(of: (repeat (each Argument).self))))
     }
 
-    /// Decodes arguments and discards them.
+    /// Returns a closure that checks arguments by decoding them.
     private static func check<each Argument: Decodable & Sendable>(
         of types: (repeat (each Argument).Type)
     ) -> @Sendable ([LuaValue], String) throws -> Void {
@@ -205,7 +205,7 @@ public final class ScriptModule {
 }
 
 extension ScriptModule.Parameter {
-    /// Returns the parameters with their types, and their names as far as given.
+    /// Returns the parameters with their types. Parameters without a given name are called `argument1`, `argument2`, and so on.
     static func list<each Argument>(_ names: [String], _ type: repeat (each Argument).Type) -> [ScriptModule.Parameter] {
         var list: [ScriptModule.Parameter] = []
         for type in repeat each type {

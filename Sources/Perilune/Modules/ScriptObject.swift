@@ -1,8 +1,8 @@
 public import PeriluneLua
 
-/// A Swift type whose values scripts hold by reference, as objects with methods and properties.
+/// A Swift type whose values are Lua objects with methods and properties.
 ///
-/// Registered functions take and return such values like any others:
+/// Registered functions can accept and return such values like any others:
 ///
 /// ```swift
 /// final class Letter: ScriptObject {
@@ -23,10 +23,10 @@ public import PeriluneLua
 /// }
 /// ```
 ///
-/// A value that is passed twice becomes two userdata. They are equal (`==`) in Lua if they hold the same object, or equal values of an
-/// `Equatable` type; as table keys they differ.
+/// Each time a value is passed to Lua, a new userdata is created. Two userdata are equal (`==`) in Lua if they hold the same object, or
+/// equal values of an `Equatable` type, but they are different table keys.
 public protocol ScriptObject: LuaCoded, Sendable {
-    /// The name of a value in messages: "expected letter, got a string".
+    /// The name of the type in messages, for example "expected letter, got a string".
     static var scriptName: String { get }
 
     /// Adds the methods and properties.
@@ -65,7 +65,7 @@ extension ScriptObject {
 }
 
 extension ScriptObject {
-    /// Returns a file of LuaCATS annotations, by which editors know the members of these objects.
+    /// Returns the contents of a LuaCATS annotation file, which describes the members of these objects to editors.
     ///
     /// - Throws: `LuaError` if the description of the type fails.
     public static func annotations() throws -> String {
@@ -81,31 +81,31 @@ extension ScriptObject {
 
 /// A ``ScriptObject`` that cannot be serialized, such as a client, a connection, or an object with closures.
 ///
-/// A ``ScriptObject`` whose members are `Codable` is `Codable` like any other type, to JSON and to GRDB for example. Use this protocol for
-/// other types.
+/// A ``ScriptObject`` must be `Codable`, for example for JSON and GRDB. Swift synthesizes the conformance if all members are `Codable`. Use
+/// this protocol for types that cannot be `Codable`.
 public protocol ScriptHandle: ScriptObject {}
 
 extension ScriptHandle {
-    /// Throws: only scripts hand such a value over.
+    /// Always throws an error, because a handle can only be received from a script.
     public init(from decoder: any Decoder) throws {
         throw LuaError(.conversion, "a \(Self.scriptName) is a handle, which cannot be decoded")
     }
 
-    /// Throws: only scripts are handed such a value.
+    /// Always throws an error, because a handle can only be passed to a script.
     public func encode(to encoder: any Encoder) throws {
         throw LuaError(.conversion, "a \(Self.scriptName) is a handle, which cannot be encoded")
     }
 }
 
-/// Collects the methods and properties of a ``ScriptObject``.
+/// A builder for the methods and properties of a ``ScriptObject``.
 ///
-/// Like functions of a ``ScriptModule``, they may have effects outside of the program and its database. A preview rejects methods and
-/// setters without a declared effect, because they may act for real.
+/// Like the functions of a ``ScriptModule``, methods and properties may have effects outside of the program and its database. A preview
+/// rejects calls of methods and setters whose effects are undeclared, because it cannot undo them.
 public final class ScriptObjectType<Object: ScriptObject> {
     private let type: LuaUserdataType<Object>
-    /// The error that occurred while the type was created, if memory ran out.
+    /// The first error that occurred while the members were added, for example because memory ran out.
     private(set) var failure: LuaError?
-    /// The members, for people and editors.
+    /// The documentation of the members.
     private(set) var members: [ScriptMember] = []
 
     init(_ type: LuaUserdataType<Object>) {
@@ -136,11 +136,11 @@ public final class ScriptObjectType<Object: ScriptObject> {
     /// Adds a property that scripts can read.
     ///
     /// - Parameters:
-    ///   - name: The name that scripts use.
-    ///   - documentation: The meaning, for authors of scripts.
-    ///   - effect: The effect of reading the property outside of the program, if any.
-    ///   - get: Returns the value.
-    ///   - preview: Returns the value in a preview, if reading has an external effect.
+    ///   - name: The name of the property.
+    ///   - documentation: A description of the property for authors of scripts.
+    ///   - effect: The effects of reading the property outside of the program and its database.
+    ///   - get: A closure that returns the value.
+    ///   - preview: A closure that returns the value in a preview, if reading has an external effect.
     public func property<Value: Encodable>(
         _ name: String, _ documentation: String = "", effect: ScriptModule.Effect = .none,
         _ get: @escaping (Object) throws -> Value,
@@ -153,13 +153,13 @@ public final class ScriptObjectType<Object: ScriptObject> {
     /// Adds a property that scripts can read and set.
     ///
     /// - Parameters:
-    ///   - name: The name that scripts use.
-    ///   - documentation: The meaning, for authors of scripts.
-    ///   - effect: The effect of reading and setting the property outside of the program. If undeclared, reading has no effect, and a
-    ///     preview rejects setting.
-    ///   - get: Returns the value.
-    ///   - set: Receives the decoded value.
-    ///   - preview: Returns the value in a preview, if reading has an external effect.
+    ///   - name: The name of the property.
+    ///   - documentation: A description of the property for authors of scripts.
+    ///   - effect: The effects of reading and setting the property outside of the program and its database. If undeclared, a preview allows
+    ///     reading but rejects setting.
+    ///   - get: A closure that returns the value.
+    ///   - set: A closure that receives the decoded value.
+    ///   - preview: A closure that returns the value in a preview, if reading has an external effect.
     public func property<Value: Codable>(
         _ name: String, _ documentation: String = "", effect: ScriptModule.Effect = .undeclared,
         _ get: @escaping (Object) throws -> Value, set: @escaping (Object, Value) throws -> Void,
@@ -201,13 +201,14 @@ public final class ScriptObjectType<Object: ScriptObject> {
     /// Adds a method.
     ///
     /// - Parameters:
-    ///   - name: The name that scripts use: `letter:send(address)`.
-    ///   - documentation: The purpose, for authors of scripts.
+    ///   - name: The name of the method, for example `send` for `letter:send(address)`.
+    ///   - documentation: A description of the method for authors of scripts.
     ///   - parameters: The names of the parameters, for authors of scripts.
-    ///   - effect: The effect outside of the program and its database. If undeclared, a preview rejects the call.
-    ///   - body: Receives the object and the decoded arguments. Its result is encoded; its error becomes the error of the call.
-    ///   - preview: Returns the result in a preview, for a method with external effects. Without it, a script that uses the result fails
-    ///     in previews.
+    ///   - effect: The effects outside of the program and its database. If undeclared, a preview rejects the call.
+    ///   - body: A closure that receives the object and the decoded arguments. Its result is encoded; its error becomes the error of the
+    ///     call.
+    ///   - preview: A closure that returns the result in a preview, for a method with external effects. Without this closure, a script
+    ///     fails in a preview if it uses the result.
     public func method<each Argument: Decodable & Sendable, Result: Encodable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: ScriptModule.Effect = .undeclared,
         _ body: @escaping (Object, repeat each Argument) throws -> Result,
@@ -248,7 +249,7 @@ public final class ScriptObjectType<Object: ScriptObject> {
         }
     }
 
-    /// Adds an asynchronous method. The calling script waits, and no thread is blocked.
+    /// Adds an asynchronous method. The calling script waits without blocking a thread.
     public func method<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: ScriptModule.Effect = .undeclared,
         _ body: @escaping @Sendable (Object, repeat each Argument) async throws -> Result,
@@ -283,8 +284,8 @@ public final class ScriptObjectType<Object: ScriptObject> {
     }
 
     /// - Parameters:
-    ///   - answer: Creates results from the handler that withheld a call.
-    ///   - results: Makes results from the body's return value.
+    ///   - answer: A closure that converts the results of the handler that has withheld a call.
+    ///   - results: A closure that encodes the result of `body`.
     private func addAsync<each Argument: Decodable & Sendable, Result: Sendable>(
         _ name: String, _ effect: ScriptModule.Effect, in state: LuaState,
         _ body: @escaping @Sendable (Object, repeat each Argument) async throws -> Result,
@@ -310,17 +311,18 @@ public final class ScriptObjectType<Object: ScriptObject> {
     }
 }
 
-/// A call of a method that may wait.
+/// The object and the decoded arguments of an asynchronous method call.
 private struct MethodCall<Object: Sendable, each Argument: Sendable>: Sendable {
     let object: Object
     let arguments: (repeat each Argument)
 }
 
-/// Withholds the effects of objects. Kept with the Lua state of the scripts.
+/// A handler that withholds external effects of objects, attached to the Lua state.
 package final class ObjectEffects {
-    /// Whether members with undeclared effects are refused.
+    /// Whether calls of members with undeclared effects are rejected.
     let refusesUndeclared: Bool
-    /// Handles a call instead of the object. Returns the script's result; if empty, the object's own preview result is used.
+    /// A closure that handles a call instead of the object. Returns the results for the script; if it returns no results, the member's
+    /// `preview` closure provides the result.
     let take:
         (_ state: LuaState, _ typeName: String, _ member: String, _ fullName: String, _ arguments: [LuaValue]) throws ->
             [LuaValue]
@@ -334,14 +336,14 @@ package final class ObjectEffects {
         (refusesUndeclared, self.take) = (refusingUndeclared, take)
     }
 
-    /// Prevents external effects of the objects in a state.
+    /// Attaches this handler to a Lua state.
     package func install(in state: LuaState) {
         state.attachments[ObjectIdentifier(ObjectEffects.self)] = self
     }
 }
 
 extension LuaState {
-    /// Withholds a call if its effects are withheld. Returns `nil` if the call must be executed, otherwise its results, if any.
+    /// Passes a call with effects to the handler of the state. Returns the handler's results; `nil` if the call must be executed.
     fileprivate func holdBack(
         _ effect: ScriptModule.Effect, _ typeName: String, _ member: String, _ fullName: String, _ arguments: [LuaValue]
     ) throws -> [LuaValue]? {
@@ -355,7 +357,7 @@ extension LuaState {
 }
 
 extension LuaError {
-    /// Returns the error for a call that a preview rejects.
+    /// Returns the error for a call with undeclared effects in a preview.
     static func undeclaredEffect(of name: String) -> LuaError {
         LuaError(
             .runtime,

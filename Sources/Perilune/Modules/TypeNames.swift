@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneLua
 
-/// The Lua names of Swift types, in LuaCATS notation.
+/// The Lua type names of Swift types, in LuaCATS notation.
 enum TypeNames {
     static func name(of type: Any.Type) -> String {
         switch type {
@@ -19,7 +19,7 @@ enum TypeNames {
     }
 }
 
-/// Types named after the types that they contain.
+/// A generic type whose Lua name depends on the types that it contains.
 private protocol Named {
     static var scriptTypeName: String { get }
 }
