@@ -1,8 +1,8 @@
 public import GRDB
 
-/// A sequence with one element for each transaction that may have changed a part of a database. The elements carry no value.
+/// An asynchronous sequence with a `Void` element for each transaction that may have changed a region of a database.
 ///
-/// Changes that arrive while the loop is busy are combined into one element. The sequence ends when its task is cancelled.
+/// Transactions that are committed while the loop is busy are combined into one element. The sequence ends when its task is cancelled.
 public struct RegionChanges: AsyncSequence, Sendable {
     let writer: any DatabaseWriter
     let regions: [any DatabaseRegionConvertible & Sendable]
@@ -25,7 +25,7 @@ public struct RegionChanges: AsyncSequence, Sendable {
 
         /// Waits for the next transaction.
         ///
-        /// - Throws: An error of GRDB if the database cannot be observed.
+        /// - Throws: A GRDB error if the database cannot be observed.
         public mutating func next() async throws -> Void? {
             try await base.next()
         }
@@ -33,7 +33,7 @@ public struct RegionChanges: AsyncSequence, Sendable {
 }
 
 extension DatabaseWriter {
-    /// Returns the future transactions that may change regions: tables, requests and the like.
+    /// Returns a sequence of future transactions that may change database regions, such as tables or requests.
     public func changes(in regions: [any DatabaseRegionConvertible & Sendable]) -> RegionChanges {
         RegionChanges(writer: self, regions: regions)
     }

@@ -2,7 +2,8 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import Synchronization
 
-/// The results of a script function for any number of loops. A program can pause the observation or change the function.
+/// An observation of a script function's results, shared by any number of loops. A program can pause the observation or change the
+/// function.
 ///
 /// ```swift
 /// let observation = host.observation(of: "low_stock", as: [String].self)
@@ -12,8 +13,8 @@ internal import Synchronization
 /// try await observation.resume()
 /// ```
 ///
-/// The function is called once for all loops, and only while loops exist. A loop that begins later begins with the last value. In
-/// other respects it behaves like ``ScriptHost/values(of:as:removesDuplicates:)``.
+/// The function is called once for all loops, and only while at least one loop is running. A loop that starts later first receives the last
+/// value. In all other respects, the observation behaves like ``ScriptHost/values(of:as:removesDuplicates:)``.
 public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
     private typealias Continuation = AsyncStream<Result<Value, LuaError>>.Continuation
 
@@ -22,7 +23,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         var nextNumber = 0
         var last: Value?
         var function: String
-        /// The observation in the script, begun when it is first needed.
+        /// The task that has started the observation in the script; `nil` until the first use.
         var observed: Task<any ObservedFunction, any Error>?
         /// The task that delivers values while at least one loop runs.
         var delivery: Task<Void, Never>?
@@ -39,33 +40,33 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         state = Mutex(State(function: function))
     }
 
-    /// The values, for one loop: each loop needs its own sequence. The loop ends after the first error.
+    /// A sequence of values for one loop, which ends after the first error. Each loop needs a separate sequence.
     public var values: Values { Values(results: results) }
 
-    /// The values and failures, for one loop, which continues after a failure.
+    /// A sequence of values and failures for one loop, which continues after a failure. Each loop needs a separate sequence.
     public var results: Results { Results(observation: self) }
 
     /// Stops calling the function until ``resume()``.
     ///
-    /// - Returns: Whether it was called before.
-    /// - Throws: `LuaError` if there is no such function.
+    /// - Returns: Whether the observation was active before.
+    /// - Throws: `LuaError` if the function does not exist.
     @discardableResult
     public func pause() async throws -> Bool { try await host.control(begun(), "pause") }
 
-    /// Resumes calling the function, and delivers a value if there is a new one.
+    /// Resumes calling the function, and delivers the value if it has changed.
     ///
-    /// - Returns: Whether it was paused.
-    /// - Throws: `LuaError` if there is no such function.
+    /// - Returns: Whether the observation was paused before.
+    /// - Throws: `LuaError` if the function does not exist.
     @discardableResult
     public func resume() async throws -> Bool { try await host.control(begun(), "resume") }
 
-    /// Observes another function from now on. The first value of the new function is left out if it equals the last value.
+    /// Replaces the observed function. The first value of the new function is omitted if it equals the last value.
     ///
-    /// - Parameter function: Its name.
-    /// - Throws: `LuaError` if there is no such function.
+    /// - Parameter function: The name of the new function.
+    /// - Throws: `LuaError` if the function does not exist.
     public func change(to function: String) async throws {
         let observed = state.withLock { state in
-            // No observation exists yet.
+            // The observation has not started yet.
             if state.observed == nil { state.function = function }
             return state.observed
         }
@@ -124,7 +125,8 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// - Parameter previous: The previous delivery, which may have been cancelled between a change and its value.
+    /// - Parameter previous: The previous delivery task, which may have been cancelled after a change and before it delivered the new
+    ///   value.
     private func deliver(after previous: Task<Void, Never>?) async {
         let observed: any ObservedFunction
         do {
@@ -134,7 +136,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         }
         var mayHaveValue = previous != nil
         while !Task.isCancelled {
-            // After a failure, the next change may bring a value again.
+            // Continues after a failure, because the next change may result in a value again.
             if mayHaveValue, let result: Result<Value, LuaError> = try? await host.takeResult(of: observed) { send(result) }
             do {
                 try await observed.waitForChange()
@@ -153,7 +155,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         for continuation in continuations { continuation.yield(result) }
     }
 
-    /// Ends all loops with an error. Ignores cancellations: they belong to the last loop, or to a loop that has begun since.
+    /// Ends all loops with an error. Ignores cancellation errors, which only mean that the last loop has ended.
     private func finish(with error: any Error) {
         guard !(error is CancellationError) else { return }
         let continuations = state.withLock { state in
@@ -173,7 +175,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: results.makeAsyncIterator()) }
 
         public struct AsyncIterator: AsyncIteratorProtocol {
-            /// The iterator of the results; `nil` after the end.
+            /// The iterator of the results; `nil` after an error.
             var base: Results.AsyncIterator?
 
             /// Waits for the next value.
@@ -207,12 +209,12 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
 }
 
 extension ScriptHost {
-    /// Observes a function that a script has stored in a global variable. Any number of loops share the values; the program can
-    /// pause and change the observation.
+    /// Returns an observation of a global script function. Any number of loops can share the values, and the program can pause or change
+    /// the observation.
     ///
     /// - Parameter function: The name of the function, such as `open_orders` or `reports.open_orders`.
     /// - Parameter type: The type of the decoded values.
-    /// - Parameter removesDuplicates: Whether a value that equals the previous one is left out.
+    /// - Parameter removesDuplicates: Whether a value that equals the previous one is omitted.
     public nonisolated func observation<Value: Decodable & Sendable>(
         of function: String, as type: Value.Type = Value.self, removesDuplicates: Bool = true
     ) -> ScriptObservation<Value> {
@@ -221,7 +223,7 @@ extension ScriptHost {
 
     /// Calls a method of an observation, and returns its boolean result.
     ///
-    /// - Parameter function: The name of the function to observe, for methods that take one.
+    /// - Parameter function: The name of the new function, for the method `change`.
     @discardableResult
     fileprivate nonisolated func control(
         _ observed: any ObservedFunction, _ method: String, _ function: String? = nil

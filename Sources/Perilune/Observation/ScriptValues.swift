@@ -1,8 +1,8 @@
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// A sequence with the current results of a script function, and the new results after each transaction of any writer that has
-/// changed them.
+/// An asynchronous sequence of a script function's results: the current result, and a new result after each transaction that has changed
+/// it.
 ///
 /// ```swift
 /// try await host.register(module: "supplier") { supplier in
@@ -14,16 +14,16 @@ internal import PeriluneLua
 /// }
 /// ```
 ///
-/// A value that equals the previous one is left out. While the loop is busy, only the latest value is kept. The function is
-/// called when no script runs in the host. The sequence ends when its task is cancelled, and after the first error. For a loop
-/// that continues after an error, use ``ScriptHost/results(of:as:removesDuplicates:)``.
+/// By default, a value that equals the previous one is omitted. While the loop is busy, only the latest value is kept. The function is
+/// called when no script is running in the host. The sequence ends when its task is cancelled, and after the first error. For a loop that
+/// continues after an error, use ``ScriptHost/results(of:as:removesDuplicates:)``.
 public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let results: ScriptResults<Value>
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: results.makeAsyncIterator()) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
-        /// The iterator of the results; `nil` after the end.
+        /// The iterator of the results; `nil` after an error.
         var base: ScriptResults<Value>.AsyncIterator?
 
         /// Waits for the next value.
@@ -41,10 +41,10 @@ public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable
     }
 }
 
-/// The results of a script function, with an element for each failure, too.
+/// An asynchronous sequence of a script function's results and failures.
 ///
-/// A failure is a `LuaError`: the function's error, or code `conversion` for a value of a different type. The sequence continues
-/// after a failure. If the function does not exist, that error is the only element.
+/// A failure is a `LuaError`: the function's error, or an error with code `conversion` for a value of a different type. The sequence
+/// continues after a failure. If the function does not exist, this error is the only element.
 public struct ScriptResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let host: ScriptHost
     let function: String
@@ -84,7 +84,7 @@ public struct ScriptResults<Value: Decodable & Sendable>: AsyncSequence, Sendabl
 }
 
 extension LuaError {
-    /// Creates an equal error, or one with code `host` for an error of a different type.
+    /// Returns a `LuaError` unchanged, and wraps any other error in a `LuaError` with code `host`.
     init(wrapping error: any Error) {
         self = error as? LuaError ?? LuaError(.host, "\(error)")
         if !(error is LuaError) { underlying = error }
@@ -92,20 +92,18 @@ extension LuaError {
 }
 
 extension ScriptHost {
-    /// Returns the results of a function that a script has stored in a global variable, as a sequence. The function receives a
-    /// handle of the default database.
+    /// Returns a sequence of the results of a global script function, which receives a handle of the default database.
     ///
     /// - Parameter function: The name of the function, such as `open_orders` or `reports.open_orders`.
     /// - Parameter type: The type of the decoded values.
-    /// - Parameter removesDuplicates: Whether a value that equals the previous one is left out.
+    /// - Parameter removesDuplicates: Whether a value that equals the previous one is omitted.
     public nonisolated func values<Value: Decodable & Sendable>(
         of function: String, as type: Value.Type = Value.self, removesDuplicates: Bool = true
     ) -> ScriptValues<Value> {
         ScriptValues(results: results(of: function, removesDuplicates: removesDuplicates))
     }
 
-    /// Returns the results and failures of a function that a script has stored in a global variable, as a sequence that
-    /// continues after a failure.
+    /// Returns a sequence of the results and failures of a global script function, which continues after a failure.
     ///
     /// The parameters have the same meaning as for ``values(of:as:removesDuplicates:)``.
     public nonisolated func results<Value: Decodable & Sendable>(
@@ -129,7 +127,7 @@ extension ScriptHost {
         do {
             return try await exclusively { host in
                 guard let results = try await observed.take(in: host) else { return nil }
-                // The explicit type is needed: when decoding as an optional, Lua's nil would count as a missing value.
+                // The type must be explicit. Otherwise, the value would be decoded as an optional, and a Lua nil would count as unchanged.
                 let value: Value = try host.decode(results, of: observed.name)
                 return .success(value)
             }

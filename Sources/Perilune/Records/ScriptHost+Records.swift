@@ -2,7 +2,7 @@ internal import PeriluneLua
 
 /// Access from Swift to the records and requests of scripts.
 extension ScriptHost {
-    /// Returns the record with a key, for a class in a script's global variable. Fetches nothing yet.
+    /// Returns a reference to the record of a global class with a key, without fetching the record.
     ///
     /// ```swift
     /// let sale = host.record("Sale", key: 1)
@@ -11,21 +11,20 @@ extension ScriptHost {
     /// ```
     ///
     /// - Parameters:
-    ///   - className: The class; names with dots between.
-    ///   - key: The primary key: a value, or a dictionary of columns.
+    ///   - className: The global name of the class, with dots for fields of tables.
+    ///   - key: The primary key: a value, or a dictionary of column values.
     public nonisolated func record(_ className: String, key: some Encodable & Sendable) -> Record {
         Record(host: self, steps: ScriptSteps(.init(className), isCalling: false).adding(.init("find", key)))
     }
 
-    /// Returns a request that a script has named. Fetches nothing yet.
+    /// Returns a request that a script function creates, without fetching rows.
     ///
     /// ```swift
     /// let ofVerne = host.request("Sale:of", "Verne").calling("order", "day")
     /// let rows: [SaleRow] = try await ofVerne.fetchAll()
     /// ```
     ///
-    /// - Parameter name: The function that returns the request, named as in `call(_:_:)`: a method of a class, or any other
-    ///   function.
+    /// - Parameter name: The name of the function that returns the request, as in `call(_:_:)`: a method of a class, or any other function.
     /// - Parameter argument: The arguments of the function or method.
     public nonisolated func request<each Argument: Encodable & Sendable>(
         _ name: String, _ argument: repeat each Argument
@@ -33,20 +32,19 @@ extension ScriptHost {
         Request(host: self, steps: ScriptSteps(.init(name, repeat each argument), isCalling: true))
     }
 
-    /// Returns a request for all records of a class in a script's global variable, or for the records of the class's default
-    /// request.
+    /// Returns a request for all records of a global class, or for the records of its default request.
     public nonisolated func records(_ className: String) -> Request {
         Request(host: self, steps: ScriptSteps(.init(className), isCalling: false))
     }
 
-    /// A record in the database, as scripts see it. Each use finds the record again.
+    /// A reference to a record of a script class, by its key. Each use finds the record again.
     public struct Record: Sendable {
         let host: ScriptHost
         let steps: ScriptSteps
 
         /// Calls a method of the record and decodes its first result.
         ///
-        /// - Throws: `LuaError`, with kind `record_not_found` if there is no such record.
+        /// - Throws: `LuaError`, with kind `record_not_found` if the record does not exist.
         public func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
             _ method: String, _ argument: repeat each Argument, as type: Result.Type = Result.self
         ) async throws -> Result {
@@ -55,20 +53,20 @@ extension ScriptHost {
 
         /// Calls a method of the record and ignores its result.
         ///
-        /// - Throws: `LuaError` if the record is gone, or the method does not exist or raises.
+        /// - Throws: `LuaError` if the record or the method does not exist, or the method raises an error.
         public func call<each Argument: Encodable & Sendable>(_ method: String, _ argument: repeat each Argument) async throws {
             let steps = steps.adding(.init(method, repeat each argument))
             try await host.exclusively(.call(steps.description)) { host in _ = try await steps.run(in: host) }
         }
 
-        /// Fetches the record: its columns by name, and the values that its class computes through `types`.
+        /// Fetches and decodes the record: its columns by name, converted by the `types` of its class.
         ///
-        /// - Throws: `LuaError` if the record is gone, or does not decode as `Value`.
+        /// - Throws: `LuaError` if the record does not exist, or cannot be decoded as `Value`.
         public func fetch<Value: Decodable & Sendable>(as type: Value.Type = Value.self) async throws -> Value {
             try await host.value(of: steps)
         }
 
-        /// Returns a request that belongs to the record: an association, or the result of any method that returns a request.
+        /// Returns the request of a record's method: an association, or any other method that returns a request.
         public func request<each Argument: Encodable & Sendable>(
             _ method: String, _ argument: repeat each Argument
         ) -> Request {
@@ -76,29 +74,29 @@ extension ScriptHost {
         }
     }
 
-    /// A request of a script that Swift can derive and fetch.
+    /// A script request from which Swift can derive other requests, and fetch rows.
     public struct Request: Sendable {
         let host: ScriptHost
         let steps: ScriptSteps
 
-        /// Returns the request that a method derives from this one: a request named by a script, or a library method such as
-        /// `limit` or `order`.
+        /// Returns the request that a method derives from this request: a named request of the class, or a library method such as `limit`
+        /// or `order`.
         public func calling<each Argument: Encodable & Sendable>(
             _ method: String, _ argument: repeat each Argument
         ) -> Request {
             Request(host: host, steps: steps.adding(.init(method, repeat each argument)))
         }
 
-        /// Fetches all rows.
+        /// Fetches and decodes all rows.
         ///
-        /// - Throws: `LuaError` if the rows cannot be fetched, or do not decode as `Row`.
+        /// - Throws: `LuaError` if the rows cannot be fetched, or cannot be decoded as `Row`.
         public func fetchAll<Row: Decodable & Sendable>(as type: Row.Type = Row.self) async throws -> [Row] {
             try await host.value(of: steps.adding(.init("fetch_all")))
         }
 
-        /// Fetches the first row; `nil` if the request has no rows.
+        /// Fetches and decodes the first row; `nil` if the request has no rows.
         ///
-        /// - Throws: `LuaError` if the row cannot be fetched, or does not decode as `Row`.
+        /// - Throws: `LuaError` if the row cannot be fetched, or cannot be decoded as `Row`.
         public func fetchOne<Row: Decodable & Sendable>(as type: Row.Type = Row.self) async throws -> Row? {
             try await host.value(of: steps.adding(.init("fetch_one")))
         }

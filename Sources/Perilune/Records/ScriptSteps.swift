@@ -1,8 +1,8 @@
 internal import PeriluneLua
 
-/// A chain of calls in a script, each on the result of the previous one: `Author:from("France"):by_name():fetch_all()`.
+/// A chain of method calls in Lua, such as `Author:from("France"):by_name():fetch_all()`.
 ///
-/// The calls are collected and run together when the result is needed, so that no intermediate value leaves the host.
+/// The calls are collected and run together when the result is needed, so no intermediate value leaves the host.
 struct ScriptSteps: Sendable {
     struct Step: Sendable {
         let name: String
@@ -14,9 +14,9 @@ struct ScriptSteps: Sendable {
         }
     }
 
-    /// The calls in order. The first step is a global name, as in `ScriptHost.call(_:_:)`; the others are methods.
+    /// The calls, in order. The first step is a global name, as in `ScriptHost.call(_:_:)`; all other steps are methods.
     private var steps: [Step]
-    /// Whether the first step is a call and not only the value on which the chain starts.
+    /// Whether the first step is a function call. Otherwise, it is the value on which the first method is called.
     private let isCallingFirst: Bool
 
     init(_ first: Step, isCalling: Bool) {
@@ -30,10 +30,10 @@ struct ScriptSteps: Sendable {
         return copy
     }
 
-    /// The text of the steps in messages.
+    /// The names of the steps, for messages.
     var description: String { steps.map(\.name).joined(separator: ":") }
 
-    /// Runs all steps and returns the results of the last one. No other script may run in the host at that time.
+    /// Runs all steps and returns the results of the last step. The caller must have exclusive use of the host.
     func run(in host: isolated ScriptHost) async throws -> [LuaValue] {
         try host.requireOwnState(for: "records that Swift uses")
         let state = host.state
@@ -52,7 +52,7 @@ struct ScriptSteps: Sendable {
             .callAsync([start, .boolean(isCallingFirst), .table(list)] + receiver)
     }
 
-    /// The first step calls the function that was found. Each other step calls a method of the previous result.
+    /// Lua code that runs the steps: the first step may call a function, and each further step calls a method of the previous result.
     private static let driver = """
         local value, is_calling, steps, receiver = ...
         local unpack, type = table.unpack, type

@@ -4,11 +4,11 @@ internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneDependencies
 
-/// The copy of a database that a previewed script changes, and the state of this copy before the script.
+/// The copy of a database on which a preview runs scripts, and its state before the scripts.
 final class PreviewCopy: Sendable {
     /// The copy that the script uses.
     let writer: DatabaseQueue
-    /// The private folder of the database files; `nil` for a copy in memory. Removed with this object.
+    /// The private folder of the database files, which is removed with this object; `nil` for an in-memory copy.
     private let folder: String?
     private let former = FormerState()
     private let configuration: GRDB.Configuration
@@ -20,8 +20,8 @@ final class PreviewCopy: Sendable {
     ///
     /// - Parameters:
     ///   - inMemory: Whether the database is in memory. Otherwise it is in a private temporary folder.
-    ///   - configuration: The configuration of the original. Its connection setup also applies to the copy.
-    ///   - extensions: The SQLite extensions for the virtual tables of the database.
+    ///   - configuration: The configuration of the original, whose `prepareDatabase` closures also apply to the copy.
+    ///   - extensions: The SQLite extensions that the database needs, for example for its virtual tables.
     ///   - keepsTransactions: Whether transactions may stay open between accesses.
     init(
         inMemory: Bool, environment: ScriptEnvironment, configuration: GRDB.Configuration = GRDB.Configuration(),
@@ -53,7 +53,7 @@ final class PreviewCopy: Sendable {
     }
 
     deinit {
-        // The connection is closed with the host, which may exist longer than this object.
+        // Does not close the connection, because the host may outlive this object. The connection is closed with the host.
         former.free()
         if let folder { try? FileManager.default.removeItem(atPath: folder) }
     }
@@ -74,7 +74,7 @@ final class PreviewCopy: Sendable {
 
     // MARK: - The previous state
 
-    /// Saves the current state as the previous state, with which changes are compared.
+    /// Saves the current state as the previous state for later comparisons.
     func keepFormerState() throws {
         if let folder {
             let kept = try DatabaseQueue(path: folder + "/former.sqlite")
@@ -85,9 +85,9 @@ final class PreviewCopy: Sendable {
         }
     }
 
-    /// Attaches the saved previous state to the connection of the copy. Can be called once.
+    /// Attaches the saved previous state to the connection of the copy. Must be called only once.
     func attachFormerState(_ db: Database) throws {
-        // Make room: the script may have attached the maximum number of databases. A database that is still being read cannot be
+        // Detaches other databases, because scripts may have attached the maximum number. A database that is still being read cannot be
         // detached.
         for name in try String.fetchAll(db, sql: "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp')") {
             try? db.execute(literal: "DETACH \(name)")
@@ -101,7 +101,7 @@ final class PreviewCopy: Sendable {
     }
 }
 
-/// An attachment of the previous state to the connection of the copy, made at the first use.
+/// A lazy attachment of the previous state to the connection of the copy.
 final class FormerStateAttachment {
     private let copy: PreviewCopy
     private let db: Database
@@ -111,7 +111,7 @@ final class FormerStateAttachment {
         (self.copy, self.db) = (copy, db)
     }
 
-    /// Attaches the previous state as ``PreviewCopy/formerSchema``, unless already attached.
+    /// Attaches the previous state as ``PreviewCopy/formerSchema``, unless it is already attached.
     func attach() throws {
         guard !isAttached else { return }
         try copy.attachFormerState(db)
@@ -119,7 +119,8 @@ final class FormerStateAttachment {
     }
 }
 
-/// A serialized database. Used by one thread at a time: on the queue of the copy's connection, and finally in `deinit`.
+/// A serialized database. `@unchecked Sendable` is safe, because only the queue of the copy's connection uses the object, and finally
+/// `deinit`.
 private final class FormerState: @unchecked Sendable {
     private var bytes: UnsafeMutablePointer<UInt8>?
     private var count: Int64 = 0
@@ -131,7 +132,7 @@ private final class FormerState: @unchecked Sendable {
         if bytes == nil, count > 0 { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
     }
 
-    /// Copies the bytes of another state.
+    /// Replaces the bytes by a copy of another object's bytes.
     func take(from other: FormerState) {
         free()
         guard let source = other.bytes, other.count > 0, let memory = sqlite3_malloc64(sqlite3_uint64(other.count)) else {
@@ -141,10 +142,10 @@ private final class FormerState: @unchecked Sendable {
         (bytes, count) = (memory.assumingMemoryBound(to: UInt8.self), other.count)
     }
 
-    /// Gives the bytes to a connection as the contents of an attached database.
+    /// Makes the bytes the contents of an attached database, and transfers their ownership to SQLite.
     func attach(_ db: Database, as schema: String) throws {
         guard let bytes, count > 0 else { return }
-        // A database in memory cannot have a write-ahead log, so remove the log mode from the header.
+        // Resets WAL mode in the header, because an in-memory database cannot have a write-ahead log.
         if count >= 20 { (bytes[18], bytes[19]) = (1, 1) }
         self.bytes = nil
         let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY)

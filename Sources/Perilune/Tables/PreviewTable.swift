@@ -26,8 +26,8 @@ struct PreviewTable {
     let columns: [Column]
     /// Whether the key is the row id.
     let isRowIDKey: Bool
-    /// Whether SQLite may treat two differently stored keys as equal: `a` and `A` with a collation, or 1 and 1.0 in a column
-    /// without a type.
+    /// Whether different stored keys may compare equal in SQLite, such as `a` and `A` with a collation, or 1 and 1.0 in a column without a
+    /// type.
     let hasLooseKey: Bool
 
     /// The names of the primary key columns, in the order of the key.
@@ -35,12 +35,12 @@ struct PreviewTable {
         columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
     }
 
-    /// The names of the key columns that may contain NULL, which SQLite allows for historical reasons.
+    /// The names of the primary key columns that may contain NULL, which SQLite allows for historical reasons.
     var nullableKey: [String] {
         hasRowID && !isRowIDKey ? columns.filter { $0.keyPosition > 0 && !$0.isNotNull }.map(\.name) : []
     }
 
-    /// The reason why changes of the table cannot be recorded; `nil` if they can.
+    /// The reason why changes of the table cannot be recorded; `nil` if they can be recorded.
     var unrecordable: String? {
         switch kind {
         case .virtual: "it is a virtual table"
@@ -51,11 +51,11 @@ struct PreviewTable {
         }
     }
 
-    /// The reason why a changeset cannot contain the replacement of a key by a key that SQLite considers equal: the old row would
-    /// have to be deleted before the new row is inserted, and in the reverse order for the inverse.
+    /// The reason for a key that was replaced by a different key that SQLite considers equal. A changeset cannot contain this replacement:
+    /// the deletion must precede the insertion, but inverting the changeset would reverse their order.
     static let replacedKeys = "keys of its rows changed to values that SQLite considers equal"
 
-    /// A name for the row id in SQL that is not the name of a column; `nil` if no such name exists.
+    /// A name of the row ID in SQL that no column has, such as `rowid`; `nil` if columns use all of these names.
     var rowIDName: String? {
         hasRowID ? TableSchema.rowIDNames(besides: columns.map(\.name)).first : nil
     }
@@ -88,7 +88,7 @@ struct PreviewTable {
                 name: row[0], keyPosition: row[1], isNotNull: row[2], isGenerated: (row[3] as Int) > 1,
                 defaultSQL: row[4])
         }
-        // All keys except row ids have an index.
+        // Every primary key has an index, unless it is the row ID.
         let indexed = try Row.fetchAll(
             db,
             sql: """
@@ -98,7 +98,7 @@ struct PreviewTable {
         isRowIDKey = hasRowID && indexed.isEmpty && columns.contains { $0.keyPosition > 0 }
         let types = Dictionary(rows.map { ($0[5] as Int, $0[6] as String) }) { first, _ in first }
         hasLooseKey = indexed.contains { part in
-            // Without affinity, SQLite stores numbers and text unconverted.
+            // In a column with BLOB affinity, SQLite does not convert numbers and text.
             (part[1] as String?)?.uppercased() != "BINARY"
                 || DeclaredType(types[part[0]] ?? "", isStrict: isStrict).affinity == .blob
         }
@@ -111,7 +111,7 @@ struct PreviewTable {
                 sql: #"SELECT name, pk, "notnull", hidden, dflt_value, cid, type FROM pragma_table_xinfo(?, ?) ORDER BY cid"#,
                 arguments: [name, schema])
         } catch is DatabaseError where kind == .virtual {
-            // The module of the virtual table is missing: it belongs to another program.
+            // The virtual table needs a module that only another program provides.
             return []
         }
     }

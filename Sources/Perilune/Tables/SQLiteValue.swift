@@ -1,17 +1,17 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// Functions that read SQLite values without copying them.
+/// Access to `sqlite3_value` objects without copying their contents.
 enum SQLiteValue {
-    /// Returns the bytes of a text or blob, valid until the value changes.
+    /// Returns the bytes of a text or blob. The bytes are valid until the value changes.
     static func bytes(of value: OpaquePointer) -> UnsafeRawBufferPointer {
         let isText = sqlite3_value_type(value) == SQLITE_TEXT
-        // Must be called before `sqlite3_value_bytes`: the conversion to UTF-8 changes the number of bytes.
+        // Must precede `sqlite3_value_bytes`, because the conversion to UTF-8 changes the number of bytes.
         let start = isText ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }
 
-    /// Returns whether two stored values are identical. 1 and 1.0 are different values.
+    /// Returns whether two values are equal and have the same storage class: 1 and 1.0 are different.
     static func areSame(_ left: OpaquePointer, _ right: OpaquePointer) -> Bool {
         let type = sqlite3_value_type(left)
         guard type == sqlite3_value_type(right) else { return false }

@@ -1,9 +1,9 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// The schema of a database at one moment.
+/// A snapshot of the schema of a database.
 struct SchemaSnapshot {
-    /// A table, an index, a view or a trigger, or a number in the file header with the type `pragma`.
+    /// A table, an index, a view, a trigger, or a number in the file header, which has the type `pragma`.
     struct Object: Equatable {
         let type: String
         let name: String
@@ -14,10 +14,10 @@ struct SchemaSnapshot {
     let objects: [Object]
     /// All tables, without views.
     let tables: [PreviewTable]
-    /// The schema version in the file header, incremented by every schema change, even if undone later, and by VACUUM.
+    /// The schema version in the file header. Every schema change increments it, even if the change is undone later, and so does VACUUM.
     let version: Int
 
-    /// Creates a snapshot of the schema of an attached database.
+    /// Reads the schema of the main database or an attached database.
     init(_ db: Database, schema: String = "main") throws {
         let stored = try Row.fetchAll(
             db,
@@ -39,7 +39,7 @@ struct SchemaSnapshot {
         tables.first { $0.name.foldedName == name.foldedName }
     }
 
-    /// The SHA-256 of the schema.
+    /// The SHA-256 hash of the schema.
     var hash: String {
         SHA256.hash(objects.flatMap { [$0.type, $0.name, $0.table, $0.sql] }.joined(separator: "\0").utf8)
     }
@@ -53,7 +53,7 @@ struct SchemaSnapshot {
         }
     }
 
-    /// The objects except the tables in which virtual tables store their rows.
+    /// The objects, without the shadow tables of virtual tables.
     private var listed: [Object] {
         objects.filter { object in table(object.table)?.kind != .shadow }
     }

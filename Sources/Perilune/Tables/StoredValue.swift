@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import Foundation
 public import GRDB
 
-/// A value in a row, as stored by SQLite.
+/// A value with its SQLite storage class.
 ///
 /// In JSON, a blob is `{"$blob": "<base64>"}`, text that is not valid UTF-8 is `{"$text": "<base64>"}`, and an infinite number is
 /// `{"$real": "inf"}` or `{"$real": "-inf"}`.
@@ -19,7 +19,7 @@ public enum StoredValue: Sendable, Hashable {
     /// A BLOB.
     case blob([UInt8])
 
-    /// Creates a copy of an SQLite value.
+    /// Copies an `sqlite3_value`.
     init(_ value: OpaquePointer) {
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER: self = .integer(sqlite3_value_int64(value))
@@ -34,7 +34,7 @@ public enum StoredValue: Sendable, Hashable {
         }
     }
 
-    /// Creates a copy of a column in the current row of a statement.
+    /// Copies a column of the current row of a statement.
     init(_ statement: OpaquePointer, column: Int) {
         self.init(sqlite3_column_value(statement, CInt(column)))
     }
@@ -43,9 +43,9 @@ public enum StoredValue: Sendable, Hashable {
         Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(count)))
     }
 
-    /// Binds the value to a parameter of a statement. Text is not converted, because it may not be valid UTF-8.
+    /// Binds the value to a parameter of a statement. Text is bound as raw bytes, because it may be invalid UTF-8.
     func bind(to statement: OpaquePointer, at index: CInt) {
-        // `SQLITE_TRANSIENT`, a macro that Swift cannot import. SQLite copies the bytes.
+        // The macro `SQLITE_TRANSIENT`, which Swift cannot import. It makes SQLite copy the bytes.
         let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch self {
         case .null: sqlite3_bind_null(statement, index)
@@ -79,7 +79,7 @@ public enum StoredValue: Sendable, Hashable {
         }
     }
 
-    /// The text, with replacement characters for bytes that are not valid UTF-8; `nil` for other types.
+    /// The text, in which replacement characters replace invalid UTF-8; `nil` if the value is not text.
     public var string: String? {
         if case .text(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
     }

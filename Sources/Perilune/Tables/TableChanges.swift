@@ -6,7 +6,7 @@ public struct TableChanges: Codable, Sendable, Equatable {
     public package(set) var name: String
     /// The names of the columns, in the order of the values in ``rows``.
     public package(set) var columns: [String] = []
-    /// The names of the columns that identify rows; empty if rows are identified by their row id or their content.
+    /// The names of the columns that identify rows; empty if the row ID or all values identify rows.
     public package(set) var key: [String] = []
     /// The number of inserted rows.
     public package(set) var inserted = 0
@@ -16,9 +16,9 @@ public struct TableChanges: Codable, Sendable, Equatable {
     public package(set) var deleted = 0
     /// The first changed rows, sorted by key. The options of the preview limit the number of rows of each kind.
     public package(set) var rows: [RowChange] = []
-    /// The reason why changes of the table cannot be recorded in a plan; `nil` if they can.
+    /// The reason why a plan cannot contain changes of the table; `nil` if it can.
     public package(set) var unrecordable: String?
-    /// Whether the numbers of changes are known. If not, the table was written to but could not be compared.
+    /// Whether the numbers of changes are known. If `false`, the table was written to, but could not be compared.
     public package(set) var isCounted = true
 
     /// Creates an empty set of changes for a table.
@@ -31,10 +31,8 @@ public struct TableChanges: Codable, Sendable, Equatable {
     /// The number of changed rows that are not in ``rows``.
     public var hiddenCount: Int { count - rows.count }
 
-    /// The order of the columns in a displayed list of the changes. If rows are updated, the key and the updated columns come
-    /// first.
-    ///
-    /// - Returns: The positions of the columns in display order, and the number of leading columns.
+    /// The positions of the columns in display order, and the number of leading columns. If rows are updated, the key and the updated
+    /// columns lead.
     package var columnOrder: (columns: [Int], leading: Int) {
         let changed = rows.filter { $0.kind == .updated }.reduce(into: Set<Int>()) { $0.formUnion($1.changedColumns) }
         guard !changed.isEmpty else { return (Array(columns.indices), key.count) }
@@ -55,7 +53,7 @@ public struct TableChanges: Codable, Sendable, Equatable {
 
 /// A row before and after a change.
 public struct RowChange: Codable, Sendable, Equatable {
-    /// How a row changes.
+    /// The kind of a row change.
     @nonexhaustive
     public enum Kind: String, Codable, Sendable {
         /// The row is inserted, updated or deleted.
@@ -71,7 +69,7 @@ public struct RowChange: Codable, Sendable, Equatable {
         }
     }
 
-    /// How the row changes.
+    /// The kind of the change.
     public package(set) var kind: Kind
     /// The values before the change; `nil` for inserted rows.
     public package(set) var before: [StoredValue]?
@@ -118,13 +116,13 @@ public struct SchemaChange: Codable, Sendable, Equatable {
         case added, removed, changed
     }
 
-    /// How the object changes.
+    /// The kind of the change.
     public package(set) var kind: Kind
     /// The type of the object: `table`, `index`, `view` or `trigger`, or `pragma` for `user_version` and `application_id`.
     public package(set) var type: String
     /// The name of the object.
     public package(set) var name: String
-    /// The name of the table that the object belongs to; empty for pragmas.
+    /// The name of the object's table; empty for pragmas.
     public package(set) var table: String
     /// The SQL of the object before the change, or the value of the pragma; `nil` if the object is added.
     public package(set) var before: String?

@@ -1,14 +1,14 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// A comparison in SQL of a table with its previous state, which is attached as ``PreviewCopy/formerSchema``. Used for changes
-/// that cannot be recorded.
+/// A comparison of a table with its previous state, which is attached as ``PreviewCopy/formerSchema``, in SQL. Used for changes that cannot
+/// be recorded.
 struct TableComparison {
-    /// How a row in one state is matched with a row in the other state.
+    /// The way in which current rows are matched with previous rows.
     private enum Matching {
         case key([String])
         case rowID(new: String, old: String)
-        /// By all values: rows with any difference are different rows.
+        /// By all values: a changed row counts as deleted and inserted.
         case content
     }
 
@@ -24,7 +24,8 @@ struct TableComparison {
     /// - Parameters:
     ///   - new: The current table; `nil` if the table was dropped.
     ///   - old: The previous table; `nil` if the table was created.
-    ///   - keepsRowIDs: Whether equal row ids identify the same row. VACUUM assigns new row ids in tables without a key.
+    ///   - keepsRowIDs: Whether equal row IDs identify the same row. Pass `false` after VACUUM, which assigns new row IDs in tables without
+    ///     a key.
     init(_ db: Database, new: PreviewTable?, old: PreviewTable?, keepsRowIDs: Bool, rowLimit: Int) throws {
         self.db = db
         self.new = new
@@ -53,7 +54,7 @@ struct TableComparison {
         return .rowID(new: newName, old: oldName)
     }
 
-    /// Returns whether the key of any row contains NULL. Several such rows may have the same key.
+    /// Returns whether any key contains NULL. Several rows may share such a key.
     static func hasNullKey(_ db: Database, _ table: PreviewTable, _ schema: String) throws -> Bool {
         guard !table.nullableKey.isEmpty else { return false }
         let condition = table.nullableKey.map { "\($0.quotedName) IS NULL" }.joined(separator: " OR ")
@@ -61,7 +62,7 @@ struct TableComparison {
         return try Bool.fetchOne(db, sql: sql) ?? false
     }
 
-    /// Returns whether the stored key of any row changed to a key that SQLite considers equal.
+    /// Returns whether any stored key was replaced by a different key that SQLite considers equal.
     static func hasRestoredKey(_ db: Database, _ new: PreviewTable, _ old: PreviewTable) throws -> Bool {
         guard new.hasLooseKey, !new.key.isEmpty, new.key == old.key else { return false }
         let names = new.key.map(\.quotedName)
@@ -119,7 +120,7 @@ struct TableComparison {
         }
     }
 
-    /// The names of the previous columns in the order of the current table; `nil` for new columns.
+    /// The previous names of the columns, in the order of the current table; `nil` for new columns.
     private var formerColumns: [String?] {
         guard let new, let old else { return old?.columns.map(\.name) ?? [] }
         return new.columns.map { old.column($0.name)?.name }
@@ -147,13 +148,13 @@ struct TableComparison {
         }
     }
 
-    /// An SQL condition that is true for rows with any different value; `nil` without columns to compare.
+    /// An SQL condition that is true if any value differs; `nil` if no columns can be compared.
     private var difference: String? {
         guard let new, let old else { return nil }
         let terms = new.columns.filter { !$0.isGenerated }.map { column in
             let name = "a." + column.name.quotedName
             guard let former = old.column(column.name) else {
-                // Previous rows have the default value in a new column.
+                // In a new column, a row that existed before has the default value unless it was updated.
                 return "\(name) IS NOT \(Self.constantDefault(of: column))"
             }
             let formerName = "b." + former.name.quotedName
@@ -171,7 +172,7 @@ struct TableComparison {
 
     // MARK: - By content
 
-    /// Counts a row as inserted if it occurs more often than before, and as deleted if it occurs less often.
+    /// Compares how often each row occurs. Additional occurrences count as inserted rows, missing occurrences as deleted rows.
     private mutating func compareContent() throws {
         guard let new, let old else { return }
         let columns = new.columns.filter { old.column($0.name) != nil }.map(\.name)
@@ -189,7 +190,7 @@ struct TableComparison {
         let counts = try Row.fetchOne(db, sql: "SELECT TOTAL(MAX(n, 0)), TOTAL(MAX(-n, 0)) FROM (\(source))")
         result.inserted = Int(counts?[0] as Double? ?? 0)
         result.deleted = Int(counts?[1] as Double? ?? 0)
-        // The reported rows contain only the columns of both states.
+        // The reported rows contain only columns that exist in both states.
         result.columns = columns
         for (sign, kind, count) in [(">", RowChange.Kind.inserted, result.inserted), ("<", .deleted, result.deleted)] {
             guard !names.isEmpty else { break }
