@@ -1,12 +1,11 @@
-/// Functions that escape text for a terminal, and measure and shorten its width.
+/// Functions that escape, measure and shorten text for a terminal.
 package enum DisplayText {
-    /// Returns bytes as text on one line. Escapes control characters, characters that change the text direction, and bytes that
-    /// are not valid UTF-8.
+    /// Converts bytes to text on one line. Escapes control characters, characters that change the text direction, and invalid UTF-8.
     ///
-    /// - Parameter keepingLineBreaks: Whether line feeds are not escaped.
+    /// - Parameter keepingLineBreaks: Whether to keep line feeds instead of escaping them.
     package static func escaped(_ bytes: [UInt8], keepingLineBreaks: Bool = false) -> String {
         if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return String(decoding: bytes, as: UTF8.self) }
-        // Collect bytes, because appending scalars to a view of a string copies the string each time.
+        // Collects bytes, because appending scalars to a string's view copies the string each time.
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count)
         for piece in UTF8Pieces(bytes: bytes) {
@@ -20,7 +19,7 @@ package enum DisplayText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns text on one line, with the same escapes as for bytes.
+    /// Escapes text in the same way as bytes.
     package static func escaped(_ text: String, keepingLineBreaks: Bool = false) -> String {
         escaped(Array(text.utf8), keepingLineBreaks: keepingLineBreaks)
     }
@@ -56,7 +55,7 @@ package enum DisplayText {
         return text.reduce(0) { $0 + width($1) }
     }
 
-    /// Returns text shortened to a maximum number of columns. Shortened text ends with an ellipsis.
+    /// Shortens text to a maximum number of columns. Shortened text ends with an ellipsis.
     package static func cut(_ text: String, to maximalWidth: Int, ellipsis: String) -> String {
         guard width(text) > maximalWidth else { return text }
         let room = maximalWidth - width(ellipsis)
@@ -68,11 +67,12 @@ package enum DisplayText {
         return shown + ellipsis
     }
 
-    /// Returns the number of columns that a character occupies: 0 for a mark without a base, 2 for a wide character, otherwise 1.
+    /// Returns the number of columns that a character occupies: 0 for a combining mark without a base character, 2 for a wide character, or
+    /// else 1.
     package static func width(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }
-        // The variation selector requests an emoji: ❤️ instead of ❤.
+        // The variation selector requests the emoji style: ❤️ instead of ❤.
         if scalars.contains("\u{FE0F}") { return 2 }
         switch first.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: return 0
@@ -95,7 +95,7 @@ package enum DisplayText {
     ]
 }
 
-/// The Unicode scalars in bytes that may not be valid UTF-8.
+/// A sequence of the Unicode scalars in bytes that may be invalid UTF-8.
 package struct UTF8Pieces: Sequence, IteratorProtocol {
     package enum Piece: Equatable {
         case scalar(Unicode.Scalar)
@@ -141,7 +141,7 @@ package struct UTF8Pieces: Sequence, IteratorProtocol {
             guard byte & 0xC0 == 0x80 else { return nil }
             value = value << 6 | UInt32(byte & 0x3F)
         }
-        // Reject overlong encodings here. `Unicode.Scalar` rejects surrogates and numbers above the maximum.
+        // Rejects overlong encodings. `Unicode.Scalar` rejects surrogates and numbers above the maximum.
         let smallest: UInt32 = [0, 0, 0x80, 0x800, 0x10000][bytes.count]
         return value < smallest ? nil : Unicode.Scalar(value)
     }

@@ -1,6 +1,6 @@
 internal import PeriluneRecords
 
-/// The details of an error that help to fix it, as printed by `perilune run`.
+/// A report with the details that help to fix an error, as printed by `perilune run`.
 ///
 /// ```swift
 /// do {
@@ -10,7 +10,7 @@ internal import PeriluneRecords
 /// }
 /// ```
 public struct ErrorReport: Sendable, Equatable {
-    /// An active call.
+    /// A function call in the traceback.
     public struct Frame: Sendable, Equatable {
         /// The name of the function.
         public var name: String
@@ -24,7 +24,7 @@ public struct ErrorReport: Sendable, Equatable {
         }
     }
 
-    /// The message for people, without position.
+    /// The message for people, without its position.
     public package(set) var message: String
     /// The kind of the error, for programs: `sql`, `syntax`, `timeout` and others.
     public package(set) var kind: String
@@ -40,13 +40,13 @@ public struct ErrorReport: Sendable, Equatable {
     public package(set) var sql: String?
     /// The offset in ``sql`` at which SQLite found the error, in bytes from 0.
     public package(set) var sqlOffset: Int?
-    /// The bound values as text. Set only on request, because the values may be secret.
+    /// The bound values as text. Empty unless requested, because the values may be secret.
     package var arguments: [String] = []
     /// A suggestion for fixing the error, if known.
     public package(set) var help: String?
     /// The existing names that are similar to an unknown name.
     public package(set) var suggestions: [String] = []
-    /// The active calls, innermost first.
+    /// The traceback: the active calls, innermost first.
     public package(set) var trace: [Frame] = []
 
     package init(_ message: String, kind: String, help: String? = nil) {
@@ -55,7 +55,7 @@ public struct ErrorReport: Sendable, Equatable {
         self.help = help
     }
 
-    /// Returns the displayed part of a script's text, which may be very long.
+    /// Returns the displayed part of a text from a script, which may be very long.
     package static func shown(_ text: String) -> String {
         let longest = 8192
         guard text.utf8.count > longest else { return text }
@@ -68,18 +68,18 @@ public struct ErrorReport: Sendable, Equatable {
 // MARK: - For people
 
 extension ErrorReport {
-    /// The report as lines that end with line feeds: the message, its position with the source line, the SQL with a caret at the
-    /// error, the help, and the calls. Characters that could harm a terminal are escaped.
+    /// The report as lines of text: the message, its position with the source line, the SQL with a caret at the error, the help text, and
+    /// the traceback. Every line ends with a line feed. Characters that could harm a terminal are escaped.
     public var text: String { text { $1 } }
 
-    /// The parts of a report, for callers that color them.
+    /// A part of the report that can be colored.
     package enum Part {
         case error, place, caret, help, trace
     }
 
-    /// Returns the report as lines with colored parts.
+    /// Returns the report as lines of text, whose parts are colored by a closure.
     ///
-    /// - Parameter width: The maximum width of source and SQL lines, in columns. By default, the width of a wide terminal.
+    /// - Parameter width: The width of the terminal, in columns; by default, a wide terminal.
     package func text(width: Int? = nil, _ color: (Part, String) -> String) -> String {
         let room = max(20, min(Self.maximalWidth, (width ?? .max) - 10))
         var lines = [color(.error, "error:") + " " + Self.indented(message)]
@@ -102,7 +102,7 @@ extension ErrorReport {
         let label = excerpt.lineNumber.map { "SQL:\($0)" } ?? "SQL"
         var lines = excerpt.lines.enumerated().map { index, line in Self.labelled(index == 0 ? label : "", line) }
         if let column = excerpt.caretColumn {
-            // The margin grows with the label, which contains the line number.
+            // The margin depends on the label, which contains the line number.
             let margin = max(8, label.utf8.count + 3)
             lines.append(String(repeating: " ", count: margin + column) + color(.caret, "^"))
         }
@@ -127,7 +127,8 @@ extension ErrorReport {
         "  " + label + String(repeating: " ", count: max(1, 6 - label.utf8.count)) + text
     }
 
-    /// Lua indents lines of messages with tabs, such as the places where a missing module was searched.
+    /// Indents the lines of a message after the first. Lua itself indents some lines with tabs, such as the file paths that `require` has
+    /// tried.
     private static func indented(_ text: String, by columns: Int = 2) -> String {
         DisplayText.escaped(text.replacing("\n\t", with: "\n  "), keepingLineBreaks: true)
             .split(separator: "\n", omittingEmptySubsequences: false)

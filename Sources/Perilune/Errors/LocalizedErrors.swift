@@ -2,7 +2,7 @@ public import Foundation
 public import PeriluneDependencies
 public import PeriluneLua
 
-// Apps show `localizedDescription`, which for other Swift errors is "The operation could not be completed".
+// Conformances to `LocalizedError`. Without them, `localizedDescription` would be "The operation could not be completed".
 
 extension LuaError: LocalizedError {
     /// The message with its position.

@@ -2,20 +2,20 @@ internal import GRDB
 public import PeriluneLua
 internal import PeriluneRecords
 
-/// Conversion of Lua errors into reports for people.
+/// Conversion of Lua errors to reports for people.
 extension LuaError {
-    /// The error with all details that help to fix it, such as the source line, the position in the SQL and a suggested name.
+    /// A report with all details that help to fix the error, such as the source line, the position in the SQL and a suggested name.
     ///
-    /// Errors thrown by ``ScriptHost`` include the source line and suggestions from the names in the database. For other errors,
-    /// the report contains only the details of the error itself.
+    /// For errors thrown by ``ScriptHost``, the report includes the source line and suggestions from the names in the database. For other
+    /// errors, the report contains only the details of the error itself.
     public var report: ErrorReport { ErrorReport(self) }
 }
 
 extension ScriptHost {
-    /// Returns an error with details that only the host knows, such as the source line and the names in the database.
+    /// Adds details that only the host knows to an error, such as the source line and suggestions from the names in the database.
     func explained(_ error: LuaError) -> LuaError {
         if let hints = error.hints {
-            // Another process does not know the modules of the program.
+            // The other process has added its hints, but does not know the program's modules.
             guard !backend.usesHostState, hints.help == nil, let found = helpFromCheck(error) else { return error }
             var error = error
             error.hints = LuaErrorHints(
@@ -57,7 +57,7 @@ extension ErrorReport {
         line = error.line
         code = error.integer("extended_code")
         sql = error.text("sql")
-        // Offsets in Lua start at 1.
+        // Converts the offset, which starts at 1 in Lua.
         sqlOffset = error.integer("offset").map { $0 - 1 }
         help = error.text("help").map(Self.shown)
         suggestions = error.text("suggestion").map { [$0] } ?? []
@@ -75,8 +75,8 @@ extension ErrorReport {
         help = help ?? ScriptNames.help(for: message)
     }
 
-    /// Uses the position inside the message. If a message with a position passes through `coroutine.wrap`, Lua adds the position
-    /// of the caller in front.
+    /// Replaces the position of the error by the position at the start of its message. If an error passes through `coroutine.wrap`, Lua
+    /// prepends the caller's position to the message, which already has a position.
     private mutating func takeInnerPosition() {
         guard let file, message.hasPrefix(file + ":") else { return }
         let rest = message.dropFirst(file.count + 1)
@@ -92,14 +92,14 @@ extension ErrorReport {
         (help, suggestions) = (hints.help, hints.suggestions)
     }
 
-    /// Adds the source line of the error, and replaces shortened file names with full names.
+    /// Adds the source line of the error, and replaces file names that Lua has shortened by their full names.
     package mutating func addSource(from texts: SourceTexts) {
         file = file.map(texts.fullName)
         for index in trace.indices { trace[index].file = texts.fullName(trace[index].file) }
         if let file, let line, let text = texts.line(line, of: file) { sourceLine = text }
     }
 
-    /// Adds suggestions from the schema for an unknown name.
+    /// Adds a suggestion from the schema if the message is about an unknown name.
     package mutating func addSuggestion(from schema: SchemaNames) {
         guard let suggestion = Suggestion(message: message, sql: sql, schema: schema) else { return }
         help = suggestion.help
@@ -116,7 +116,7 @@ extension LuaError {
         if case .integer(let value) = fields[field] { Int(value) } else { nil }
     }
 
-    /// The fields of a raised table in Lua syntax.
+    /// The fields of a table that was raised as an error, in Lua syntax.
     fileprivate var fieldList: String {
         let limit = 8
         let shown = fields.sorted { $0.key < $1.key }.prefix(limit).map { "\($0.key) = \($0.value)" }

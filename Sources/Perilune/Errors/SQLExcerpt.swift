@@ -1,6 +1,6 @@
 /// An excerpt of SQL text for an error report.
 package struct SQLExcerpt: Equatable {
-    /// The displayed lines: the line with the error, or the first lines if the position of the error is unknown.
+    /// The displayed lines: the line with the error, or the first lines if the error's position is unknown.
     package let lines: [String]
     /// The number of the line with the error, from 1; `nil` if the text has only one line or the position is unknown.
     package let lineNumber: Int?
@@ -8,8 +8,8 @@ package struct SQLExcerpt: Equatable {
     package let caretColumn: Int?
 
     /// - Parameters:
-    ///   - offset: The offset in the text at which SQLite found the error, in bytes; `nil` if unknown.
-    ///   - maximalWidth: The maximum width of a line. Longer lines are shortened around the position of the caret.
+    ///   - offset: The byte offset at which SQLite found the error; `nil` if unknown.
+    ///   - maximalWidth: The maximum width of a line. Longer lines are shortened around the caret.
     package init(_ sql: String, offset: Int?, maximalWidth: Int = 110) {
         let bytes = Array(sql.utf8)
         let texts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -36,7 +36,7 @@ package struct SQLExcerpt: Equatable {
     }
 }
 
-/// A line of source text, displayed with spaces instead of tabs and with escapes for characters that may harm a terminal.
+/// A line of source text, which is displayed with spaces instead of tabs, and with escaped control characters.
 package struct TextLine {
     /// The bytes of the line, without trailing spaces.
     private let bytes: [UInt8]
@@ -52,7 +52,7 @@ package struct TextLine {
 
     package var isBlank: Bool { bytes.isEmpty }
 
-    /// The number of spaces and tabs at the start.
+    /// The number of leading spaces and tabs.
     package var indentation: Int { bytes.prefix { $0 == 0x20 || $0 == 0x09 }.count }
 
     package func withoutIndentation(_ count: Int) -> TextLine {
@@ -64,7 +64,7 @@ package struct TextLine {
         DisplayText.cut(Self.shown(bytes), to: maximalWidth, ellipsis: "...")
     }
 
-    /// Returns the line without indentation, shortened at both ends if necessary, and the column of the byte at `offset`.
+    /// Returns the line without indentation, shortened at both ends if necessary, and the display column of the byte at `offset`.
     package func shortened(to maximalWidth: Int, around offset: Int) -> (text: String, column: Int) {
         let start = min(indentation, offset)
         let split = characterStart(min(offset, bytes.count))

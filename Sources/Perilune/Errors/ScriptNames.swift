@@ -1,8 +1,8 @@
 internal import PeriluneRecords
 
-/// The names that scripts can use, for suggestions in errors about unknown names.
+/// Names that scripts use, and help texts for common mistakes, for error reports.
 package enum ScriptNames {
-    /// The globals of Lua, Perilune and the scenario language.
+    /// The global names of Lua, Perilune and scenario files.
     package static let globals = [
         "after_each", "assert", "before_each", "check", "collectgarbage", "coroutine", "db", "debug", "dofile", "error", "expect",
         "expect_error", "factory", "fixture", "getmetatable", "group", "io", "ipairs", "load", "loadfile", "math", "matrix",
@@ -12,7 +12,7 @@ package enum ScriptNames {
         "setmetatable", "string", "table", "template", "tonumber", "tostring", "type", "utf8", "warn", "xpcall",
     ]
 
-    /// Global functions of other libraries, with their replacements.
+    /// Global functions of other libraries and Lua versions, with their replacements.
     private static let otherGlobals: [String: String] = [
         "create_table": "db:create_table(name, function(t) ... end)", "drop_table": "db:drop_table(name)",
         "alter_table": "db:alter_table(name, function(t) ... end)",
@@ -48,7 +48,7 @@ package enum ScriptNames {
         "copas": "perilune.spawn and perilune.sleep",
     ]
 
-    /// Messages of SQLite and Lua, with what to write instead.
+    /// Help texts for messages of SQLite and Lua.
     private static let messageHelp: [String: String] = [
         "attempt to call a table value (for iterator 'for iterator')":
             "a list is not an iterator; use `for _, row in ipairs(list) do`, or rows() in place of fetch_all()",
@@ -92,7 +92,7 @@ package enum ScriptNames {
             "MATCH needs a full-text table (db:create_fts5); use like, glob or contains",
     ]
 
-    /// Returns the name of the global in a message such as `attempt to call a nil value (global 'describe')`, if another library has it.
+    /// Returns the replacement for a global of another library, from a message such as `attempt to call a nil value (global 'describe')`.
     private static func otherGlobal(in message: String) -> String? {
         guard let match = message.wholeMatch(of: /attempt to call a nil value \(global '(\w+)'\)/) else { return nil }
         return otherGlobals[String(match.1)]
@@ -100,7 +100,7 @@ package enum ScriptNames {
 
     /// Returns the existing name that is nearest to the name in a message such as `attempt to call a nil value (global 'prnt')`.
     ///
-    /// - Parameter line: The source line, if known. Tables of the library suggest names themselves.
+    /// - Parameter line: The source line, if known. It determines whether an unknown method is called on a string literal.
     package static func suggestion(for message: String, in line: String? = nil) -> String? {
         if let method = message.wholeMatch(of: /attempt to call a nil value \(method '([^']*)'\)/),
             line?.contains(/["']\):/) == true
@@ -119,22 +119,22 @@ package enum ScriptNames {
         "upper",
     ]
 
-    /// The names of functions removed by the sandbox, as Lua's messages contain them.
+    /// The names of functions that the sandbox removes, in the form in which Lua's messages contain them.
     private static let namesTakenAway = [
         "(global 'io')", "(global 'package')", "(global 'dofile')", "(global 'loadfile')",
         "(field 'execute')", "(field 'exit')", "(field 'getenv')", "(field 'remove')", "(field 'rename')", "(field 'tmpname')",
     ]
 
-    /// Returns whether a message is about a function that the sandbox removes.
+    /// Returns whether a message concerns a function that the sandbox removes.
     package static func isTakenAway(_ message: String) -> Bool { namesTakenAway.contains(where: message.contains) }
 
-    /// The methods of rows that a column can hide.
+    /// The methods of rows, which a column with the same name hides.
     private static let rowMethods: Set = [
         "boolean", "columns", "copy", "date", "date_components", "float", "get", "has", "integer", "pairs", "require",
         "storage_class", "string", "to_table", "unpack", "values",
     ]
 
-    /// The methods of lists in other languages and libraries, and the methods of requests that are called on fetched lists.
+    /// Methods that scripts call on plain lists by mistake: methods of lists in other languages and libraries, and methods of requests.
     private static let listMethods: Set = [
         "all", "append", "average", "clear", "count", "delete_all", "each", "extend", "fetch_all", "fetch_count", "fetch_one",
         "filter",
@@ -143,7 +143,7 @@ package enum ScriptNames {
         "reduce", "remove", "rows", "select", "slice", "sort", "sum", "to_json", "update_all",
     ]
 
-    /// Returns help for a method that is called on a plain list.
+    /// Returns the help text for a method call on a plain list.
     private static func listHelp(for message: String) -> String? {
         guard let match = message.wholeMatch(of: /attempt to call a nil value \(method '(\w+)'\)/),
             listMethods.contains(String(match.1))
@@ -153,8 +153,8 @@ package enum ScriptNames {
             + "Class:filter{ ... }"
     }
 
-    /// Returns help for a name of another library, for `assert.equal`, and for a column that hides the row method of the same name, as in
-    /// `attempt to call a string value (method 'date')`.
+    /// Returns the help text for a name of another library, for `assert.equal`, or for a column that hides a row method, as in `attempt to
+    /// call a string value (method 'date')`.
     package static func help(for message: String) -> String? {
         if let use = otherGlobal(in: message) { return "use \(use)" }
         if let help = messageHelp[message] ?? listHelp(for: message) { return help }

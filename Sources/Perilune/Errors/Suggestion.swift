@@ -1,6 +1,6 @@
 internal import PeriluneRecords
 
-/// The names in a database, for suggestions in errors about unknown names.
+/// The names of a database's tables, columns and functions, for suggestions in errors about unknown names.
 package struct SchemaNames: Equatable, Sendable {
     package struct Table: Equatable, Sendable {
         package var name: String
@@ -20,21 +20,21 @@ package struct SchemaNames: Equatable, Sendable {
     }
 }
 
-/// The help for an error about an unknown name.
+/// The suggestion for an error about an unknown name.
 package struct Suggestion: Equatable {
-    /// The human-readable text: `did you mean ...?` and the existing names.
+    /// The help text for people: `did you mean ...?` and a list of existing names.
     package let help: String
     /// The nearest names.
     package let names: [String]
 
-    /// Returns whether an SQLite message is about an unknown name.
+    /// Returns whether an SQLite message concerns an unknown name.
     static func concerns(_ message: String) -> Bool {
         message.hasPrefix("no such ") || message.contains(" has no column named ")
     }
 
     /// Creates a suggestion for an SQLite message.
     ///
-    /// - Returns: `nil` if the message is not about an unknown name, or no help is available.
+    /// - Returns: `nil` if the message does not concern an unknown name, or no suggestion is available.
     package init?(message: String, sql: String?, schema: SchemaNames) {
         if let name = Self.name(after: "no such table: ", in: message) {
             self.init(name, among: schema.tables.map(\.name), listing: "tables")
@@ -72,7 +72,7 @@ package struct Suggestion: Equatable {
     private init?(column name: String, in tables: [SchemaNames.Table]) {
         let nearest = nearestName(to: Self.unqualified(name), among: tables.flatMap(\.columns))
         let owners = tables.filter { table in nearest.map(table.columns.contains) ?? true }
-        // List the columns of one table only: the columns of all tables would be too many.
+        // Lists the columns of only one table, because the columns of all tables would be too many.
         let listed = owners.count == 1 || nearest != nil ? owners.first : nil
         let parts = [
             nearest.map { "did you mean `\($0)`?" },
@@ -91,7 +91,7 @@ package struct Suggestion: Equatable {
     private static func name(after prefix: String, in message: String) -> String? {
         guard message.hasPrefix(prefix) else { return nil }
         var name = String(message.dropFirst(prefix.count))
-        // Newer SQLite versions append: - should this be a string literal in single-quotes?
+        // Removes the hint of newer SQLite versions: - should this be a string literal in single-quotes?
         if let addition = name.firstRange(of: " - should this be") { name = String(name[..<addition.lowerBound]) }
         return name.filter { $0 != "\"" }
     }
@@ -105,14 +105,14 @@ package struct Suggestion: Equatable {
         return (unqualified(String(table)), String(message[middle.upperBound...]))
     }
 
-    /// Returns a name without a schema, table or alias in front.
+    /// Returns a name without its qualifier: a schema, table or alias.
     private static func unqualified(_ name: String) -> String {
         name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
     }
 }
 
 extension SchemaNames {
-    /// Returns the tables whose names occur in the SQL, or all tables if none of them occurs.
+    /// Returns the tables whose names occur in the SQL, or all tables if no name occurs.
     fileprivate func tables(mentionedIn sql: String?) -> [Table] {
         guard let sql else { return tables }
         let names = SQLNames(in: sql)

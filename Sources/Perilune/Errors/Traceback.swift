@@ -1,6 +1,6 @@
-/// A parser of Lua's tracebacks.
+/// A parser for Lua tracebacks.
 package enum Traceback {
-    /// Returns the active Lua functions, innermost first, without C functions and Perilune's own library.
+    /// Returns the active Lua functions, innermost first, without C functions and functions in Perilune's Lua library.
     package static func frames(of traceback: String) -> [ErrorReport.Frame] {
         traceback.split(separator: "\n").compactMap(frame)
     }

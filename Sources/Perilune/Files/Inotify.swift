@@ -1,6 +1,6 @@
 @preconcurrency internal import Glibc
 
-/// Changes of files in folders, as reported by Linux.
+/// An inotify instance, which reports changes of files in folders on Linux.
 ///
 /// - SeeAlso: inotify(7)
 package final class Inotify {
@@ -16,18 +16,18 @@ package final class Inotify {
         }
 
         package var isFolder: Bool { mask & UInt32(IN_ISDIR) != 0 }
-        /// Whether the file was just created. It has no contents yet; another event follows.
+        /// Whether the file was just created. The file is still empty, and another event follows when it is written.
         package var isNew: Bool { mask & UInt32(IN_CREATE) != 0 }
         package var isMovedHere: Bool { mask & UInt32(IN_MOVED_TO) != 0 }
-        /// Whether events were lost because there were too many.
+        /// Whether the event queue has overflowed, and events were lost.
         var hasOverflowed: Bool { mask & UInt32(IN_Q_OVERFLOW) != 0 }
     }
 
-    /// The changes that are reported.
+    /// The kinds of changes that an instance reports.
     package enum Changes {
-        /// A file was written and closed, or its name has appeared or disappeared.
+        /// A file was closed after writing, created, moved or deleted.
         case files
-        /// A part of a file was written, or its name has appeared or disappeared.
+        /// A file was modified, created, moved or deleted.
         case writes
 
         fileprivate var mask: UInt32 {
@@ -38,7 +38,7 @@ package final class Inotify {
     let descriptor: CInt
     private let changes: Changes
 
-    /// - Throws: ``FileWatchError`` if the system has no more watchers.
+    /// - Throws: ``FileWatchError`` if the system provides no further watchers.
     package init(of changes: Changes = .files) throws {
         self.changes = changes
         descriptor = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
@@ -49,7 +49,8 @@ package final class Inotify {
         close(descriptor)
     }
 
-    /// Watches a folder without its subfolders. Returns its number, which is stable; `nil` if it cannot be watched.
+    /// Watches a folder without its subfolders. Returns the number of the watch, which is the same for each call with the folder; `nil` if
+    /// the folder cannot be watched.
     package func add(_ folder: String) -> CInt? {
         let watch = inotify_add_watch(descriptor, folder, changes.mask)
         return watch >= 0 ? watch : nil
@@ -84,7 +85,7 @@ package final class Inotify {
     }
 }
 
-/// The error of files that cannot be watched.
+/// The error for files that cannot be watched.
 package struct FileWatchError: Error {
     package let reason: String
 }

@@ -1,8 +1,8 @@
 /// The folder and the last component of a path.
 ///
-/// Used because `NSString.deletingLastPathComponent` in Foundation crashes for names of one letter.
+/// A replacement for Foundation's `NSString.deletingLastPathComponent`, which crashes for names of one letter.
 package struct PathParts: Equatable {
-    /// The folder without a trailing slash; empty for a bare name, and `/` for entries of the root folder.
+    /// The folder without a trailing slash; empty if the path has no folder, and `/` for entries of the root folder.
     package let folder: String
     package let name: String
 

@@ -1,22 +1,22 @@
 public import PeriluneLua
 
-/// Settings of single runs, which replace the settings of the host's configuration.
+/// Options of single runs, which override the host's configuration.
 ///
-/// They apply to the runs that a task begins within ``ScriptHost/withOptions(_:operation:)``, and to the timers and tasks that these runs
-/// start.
+/// The options apply to the runs that a task starts within ``ScriptHost/withOptions(_:operation:)``, and to the timers and tasks that these
+/// runs start.
 public struct RunOptions: Sendable {
-    /// The tag of the runs in ``ScriptRunEvent``, for example a tenant; `nil` for the tag of the configuration.
+    /// The tag of the runs in ``ScriptRunEvent``, for example the name of a tenant; `nil` to use the configuration's tag.
     public var tag: String?
-    /// Limits of each run. Limits that are `nil` are taken from the configuration. The host must have some limit: `isCancellable`, for
-    /// example. `memoryInBytes` must be `nil`, because runs of a host share its memory.
+    /// The limits of each run. The configuration's limits apply where these are `nil`. The configuration must set at least one limit, for
+    /// example `isCancellable`. `memoryInBytes` must be `nil`, because the runs of a host share its memory.
     public var limits: LuaLimits?
-    /// The destination of printed lines; `nil`: the configuration's. The configuration's `output` must not be standard output, and must not
-    /// be `none` for scripts in another process.
+    /// The destination of printed lines; `nil` to use the configuration's `output`. This option requires that the configuration's `output`
+    /// is not standard output; if scripts run in another process, it must not be `none` either.
     public var output: ScriptOutput?
-    /// Additional fields of messages to `perilune.log`, such as the identifier of a request.
+    /// Additional metadata of log messages, such as the identifier of a request.
     public var logMetadata: [String: String]
 
-    /// Makes options that replace nothing by default.
+    /// Creates options, which by default override nothing.
     public init(
         tag: String? = nil, limits: LuaLimits? = nil, output: ScriptOutput? = nil, logMetadata: [String: String] = [:]
     ) {
@@ -28,10 +28,10 @@ public struct RunOptions: Sendable {
 
     @TaskLocal static var ofTask: RunOptions?
 
-    /// The options of the run that calls the current function: a function of a module, or the closure of a ``ScriptOutput``.
+    /// The options of the current run, available to registered functions and to closures of ``ScriptOutput``.
     public static var current: RunOptions? { ofTask }
 
-    /// Returns these options, completed by the options of the enclosing scope.
+    /// Returns these options, with missing values from the options of the enclosing scope.
     func merged(over outer: RunOptions?) -> RunOptions {
         guard let outer else { return self }
         return RunOptions(

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An error thrown if a script file cannot be read.
+/// The error for a script file that cannot be read.
 public struct ScriptFileError: Error, CustomStringConvertible {
     /// The path of the file, as given by the program.
     public let path: String
@@ -12,7 +12,7 @@ public struct ScriptFileError: Error, CustomStringConvertible {
 
 /// Functions that find and read script files.
 enum ScriptFile {
-    /// Returns whether a path belongs to a regular file, not to a folder or a pipe.
+    /// Returns whether a regular file exists at a path. Folders and pipes do not count.
     static func exists(_ path: String) -> Bool {
         var information = stat()
         return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG

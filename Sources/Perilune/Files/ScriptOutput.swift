@@ -4,14 +4,14 @@ package import PeriluneLua
 
 /// The destination of lines printed by scripts.
 public enum ScriptOutput: Sendable {
-    /// Standard output, with a limit for the total number of bytes; `nil` for no limit. Exceeding the limit is an error of kind
-    /// `output`.
+    /// Standard output, with a limit on the total number of bytes; `nil` for no limit. If a script exceeds the limit, `print` raises an
+    /// error of kind `output`.
     case standardOutput(limitInBytes: Int? = nil)
     /// The container's logger, with the level `info`.
     case log
     /// A closure called on the host's thread with each line, without the line break.
     case closure(@Sendable (_ line: String) -> Void)
-    /// No destination: the lines are discarded.
+    /// Printed lines are discarded.
     case none
 
     /// The maximum number of bytes on standard output.
@@ -41,7 +41,7 @@ public enum ScriptOutput: Sendable {
         }
     }
 
-    /// Writes a line of a run that has a separate output.
+    /// Writes a line of a run whose options have a separate destination.
     private func write(_ line: String, _ environment: ScriptEnvironment) {
         switch self {
         case .standardOutput: Swift.print(line)
@@ -60,7 +60,7 @@ public enum ScriptOutput: Sendable {
         try print.function(in: state).call([.function(function)])
     }
 
-    /// Lua code that defines `print` like Lua's own function, but with another function for the output.
+    /// Lua code that defines `print` like Lua's function, but passes the line to another function.
     private static let print = LuaLibraryText(
         named: "print",
         """

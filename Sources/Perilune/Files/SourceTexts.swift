@@ -1,4 +1,4 @@
-/// The source texts that error reports may quote: scripts, and modules in the module folder.
+/// The source texts that error reports can quote: scripts, and modules in the module folder.
 package struct SourceTexts {
     private var texts: [(name: String, bytes: [UInt8])] = []
     /// The module folder; `nil` if scripts cannot load modules.
@@ -11,27 +11,26 @@ package struct SourceTexts {
     package mutating func add(_ bytes: [UInt8], named name: String) {
         texts.removeAll { $0.name == name }
         texts.append((name, bytes))
-        // Keep only the latest texts, because a host may run scripts for days, and recent scripts are most likely to fail.
+        // Limits the number of texts, because a host may run scripts for days. Recent scripts are most likely to be quoted.
         if texts.count > Self.mostTexts { texts.removeFirst() }
     }
 
     private static let mostTexts = 500
 
-    /// Returns the full name of a chunk. Lua may shorten a long name to three dots and its end.
+    /// Returns the full name of a chunk, which Lua may have shortened to three dots and the end of the name.
     package func fullName(_ file: String) -> String {
         guard file.hasPrefix("...") else { return file }
         return texts.first { $0.name.hasSuffix(file.dropFirst(3)) }?.name ?? file
     }
 
-    /// The text of a script or of a module in the folder.
+    /// Returns the text of a script, or of a module in the module folder; `nil` for other files.
     func text(of file: String) -> [UInt8]? {
         texts.first { $0.name == file }?.bytes ?? module(file)
     }
 
     /// Returns the text of a line, counted from 1.
     ///
-    /// The result is `nil` for other files, because a script can choose any chunk name, and must not read forbidden files this
-    /// way.
+    /// Returns `nil` for files other than scripts and modules. Otherwise, a script could read any file, by using its path as a chunk name.
     package func line(_ number: Int, of file: String) -> String? {
         guard let bytes = text(of: file) else { return nil }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: number, omittingEmptySubsequences: false)

@@ -2,10 +2,10 @@ internal import Foundation
 internal import PeriluneDependencies
 internal import Synchronization
 
-/// One end of a manually set clock shared by two processes. Each end sends its changes to the other.
+/// One end of a link that synchronizes a manually set clock between two processes.
 final class ClockLink: Sendable {
     private let clock: ManualClock
-    /// The last time received from the other process, which is not sent back.
+    /// The last time that was received from the other process, which must not be sent back.
     private let received = Mutex<Int64?>(nil)
     private let observer = Mutex<Int?>(nil)
 

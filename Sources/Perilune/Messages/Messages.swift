@@ -5,72 +5,74 @@ internal import PeriluneLua
 
 /// The messages from the host to the script process.
 enum HostMessage: UInt8 {
-    /// The first message, with the ``WorkerSetup``.
+    /// The first message, which contains the ``WorkerSetup``.
     case hello = 1
-    /// Requests with a number. The answer is ``WorkerMessage/result`` or ``WorkerMessage/failure`` with the same number.
+    /// Numbered requests. The process answers with ``WorkerMessage/result`` or ``WorkerMessage/failure`` and the same number.
     case run, runCommand, call, defines, wait, endCallbacks, isIdle, takeFailure
-    /// The answer to a question of the worker, with the number of the question.
+    /// The answer to a question from the process, with the question's number.
     case answer
-    /// Cancels the request with a number, or all active requests with the number 0.
+    /// Cancels the request with this number, or all active requests if the number is 0.
     case cancel
     case limitTime
     case signal
-    /// Sets the clock to a time in microseconds since 1970.
+    /// Sets the clock. The value is a time in microseconds since 1970.
     case setClock
-    /// The begin and end of runs are reported from now on.
+    /// Asks the process to report the start and end of its runs.
     case reportRuns
-    /// A request: a text to compile, and its name. Its result is the error of a text that does not compile.
+    /// A request to compile a source text without running it. The values are the text and its name. The result is the error if the text
+    /// does not compile.
     case compile
-    /// A request: the text of a file of automations, its name, whether triggers start them, and the interval of checks. Its result is
-    /// the number of automations.
+    /// A request to load an automation file. The values are its text, its name, whether triggers are active, and the polling interval. The
+    /// result is the number of automations.
     case loadAutomations
-    /// Requests: automations wait for events from now on, or end.
+    /// Requests to keep the event loop alive for events, and to end the automations.
     case waitForEvents, endAutomations
-    /// A request: a ``LibraryInterface``, the name of a function, and its arguments.
+    /// A request to call a library function. The values are a ``LibraryInterface``, the name of the function, and its arguments.
     case callLibrary
-    /// A request: the name of a function to observe, and whether equal values are left out. Its result is the number of the observation
-    /// in the following requests.
+    /// A request to observe a function. The values are its name, and whether equal values are omitted. The result is the number of the
+    /// observation, which the requests `awaitObservation` to `endObservation` use.
     case observe
     case awaitObservation, takeObservation, controlObservation, endObservation
-    /// Another connection has committed a transaction: the tables that it has changed; none for unknown tables.
+    /// A notification that another connection has committed a transaction. The values are the changed tables; none if they are unknown.
     case noteCommit
 }
 
 /// The messages from the script process to the host.
 enum WorkerMessage: UInt8 {
-    /// The answer to ``HostMessage/hello``: the active isolation layers with `ready`, or an error with `unready`.
+    /// The answers to ``HostMessage/hello``: `ready` with the active isolation layers, or `unready` with an error.
     case ready = 64
     case unready
     case result
     case failure
-    /// Questions with a number. The answer is ``HostMessage/answer``. The first value is the number of the request that asks, or
-    /// 0 outside of requests. For all questions except `callFunction`, a thread waits for the answer, which arrives on the
-    /// connection for answers.
+    /// Numbered questions, which the host answers with ``HostMessage/answer``. The first value is the number of the request that asks, or 0
+    /// outside of requests. For all questions except `callFunction`, a blocked thread waits for the answer, which is sent on the separate
+    /// channel for answers.
     case callFunction, callAtOnce, findModule, now, uuid, random
-    /// A question: whether the owner of a row exists, by its name; the process cannot see other processes.
+    /// A question whether the owner of a row is alive. The value is the owner's name. The process asks the host, because it cannot see
+    /// other processes.
     case isOwnerAlive
-    /// Abandons a question with a number: its answer is not needed any more.
+    /// Abandons the question with this number, whose answer is no longer needed.
     case abandon
     case print
     case log
     case callbackFailure
     /// The names of the signals that scripts observe.
     case signals
-    /// A traced statement: its SQL and its duration.
+    /// A traced statement. The values are its SQL and its duration.
     case statement
-    /// The new time of the clock in microseconds since 1970, set while scripts wait.
+    /// A change of the manual clock in the process. The value is the time in microseconds since 1970.
     case clock
-    /// The figures of a request's run, before its result: the number of the request, and ``RunFigures``.
+    /// The figures of a request's run, sent before its result. The values are the number of the request, and ``RunFigures``.
     case measured
-    /// The begin or end of a run without a request, see ``ScriptRunEvent``.
+    /// The start or end of a run without a request, see ``ScriptRunEvent``.
     case runEvent
-    /// A transaction was committed: the tables that it has changed.
+    /// A notification that scripts have committed a transaction. The values are the changed tables.
     case committed
 }
 
-/// The settings of the script process, sent in the first message.
+/// The settings of the script process, which the host sends in the first message.
 struct WorkerSetup {
-    /// The path of the database; `nil` for a private database in memory.
+    /// The path of the database; `nil` for a private in-memory database.
     var database: String?
     var connection = ConnectionSettings()
     /// The maximum size of the database, in bytes.
@@ -82,14 +84,14 @@ struct WorkerSetup {
     var isDeterministic = false
     var limits = LuaLimits.none
     var outputLimitInBytes: Int?
-    /// Whether the host wants to know the tables that scripts change.
+    /// Whether the process reports commits, with the changed tables, to the host.
     var reportsCommits = false
-    /// Whether the script process sends the scripts' output to the host.
+    /// Whether the process sends printed lines to the host.
     var prints = true
     var context = DependencyContainer.Context.live
-    /// Whether the script process requests the current time from the host.
+    /// Whether the process requests the current time from the host.
     var asksForDate = false
-    /// The time of a manually set clock; `nil` for other clocks.
+    /// The time of a manually set clock, in microseconds since 1970; `nil` for other clocks.
     var clock: Int64?
     /// Whether the host provides Lua modules for `require`.
     var hasModules = false
@@ -152,7 +154,7 @@ struct WorkerSetup {
 }
 
 extension WireValue {
-    /// The limits of a run that are not the host's.
+    /// Encodes the limits of a run that replace the host's limits.
     init(runLimits limits: LuaLimits) {
         self = .fields([
             ("time", limits.time.map { WireValue($0) }), ("instructions", limits.instructions.map { .integer(Int64($0)) }),
@@ -166,7 +168,7 @@ extension WireValue {
         return LuaLimits(time: self["time"]?.duration, instructions: number("instructions"), diskInBytes: number("disk"))
     }
 
-    /// Creates a value with the seconds and attoseconds of a duration.
+    /// Encodes a duration as its seconds and attoseconds.
     init(_ duration: Duration) {
         self = .list([.integer(duration.components.seconds), .integer(duration.components.attoseconds)])
     }

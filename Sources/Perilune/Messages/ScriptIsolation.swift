@@ -1,6 +1,6 @@
 @_exported public import struct PeriluneIsolation.IsolationLayer
 
-/// The isolation of a host's scripts: see <doc:ProcessIsolation>.
+/// The isolation of a host's scripts. See <doc:ProcessIsolation>.
 public struct ScriptIsolation: Sendable {
     /// The settings of a separate process.
     package struct Process: Sendable {
@@ -14,15 +14,15 @@ public struct ScriptIsolation: Sendable {
     /// No isolation: scripts run in the process of the host.
     public static let none = ScriptIsolation(process: nil)
 
-    /// Returns the isolation in a separate process, which contains the Lua state and opens the database. Scripts cannot end,
+    /// Returns the isolation of scripts in a separate process, which contains the Lua state and opens the database. Scripts cannot end,
     /// block or harm the host's process.
     ///
     /// - Parameters:
-    ///   - layers: The layers that the system must support. Creating a host fails without them. All supported layers are always
-    ///     used.
-    ///   - grace: The time that a run may continue after its time limit or its cancellation before its process is killed.
-    ///   - program: The path of the program that runs scripts. By default the current program if it calls
-    ///     ``ScriptWorker/runIfStarted()``, else `perilune-worker` in the folder of the current program.
+    ///   - layers: The required layers. Creating a host fails if the system does not support all of them. All supported layers are always
+    ///     active.
+    ///   - grace: The time for which a run may continue after its time limit or its cancellation. Then its process is killed.
+    ///   - program: The path of the program that runs scripts. By default, the current program if it calls ``ScriptWorker/runIfStarted()``,
+    ///     or else `perilune-worker` in the folder of the current program.
     public static func process(
         require layers: Set<IsolationLayer> = [], grace: Duration = .milliseconds(300), program: String? = nil
     ) -> ScriptIsolation {

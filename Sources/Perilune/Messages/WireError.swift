@@ -4,8 +4,8 @@ internal import PeriluneBindings
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// An error of a host function in the script process. Lua code receives the fields of the original error. The error itself
-/// remains in the host, identified by a number.
+/// An error of a host function in the script process. Lua code receives the fields of the original Swift error, which remains in the host
+/// and is identified by a number.
 struct HostFunctionError: LuaErrorDescribing {
     let luaKind: String
     let luaMessage: String
@@ -13,7 +13,7 @@ struct HostFunctionError: LuaErrorDescribing {
     let number: Int64
 }
 
-/// Conversion of errors, with all their fields, for another process.
+/// Conversion of errors, with all their fields, to the wire format between processes.
 extension WireValue {
     init(_ error: LuaError) {
         self = .fields([
@@ -30,14 +30,14 @@ extension WireValue {
         ])
     }
 
-    /// Returns text shortened to fit into a frame, because scripts can raise text of any length.
+    /// Shortens text to fit into a frame, because scripts can raise text of any length.
     private static func shortened(_ text: String) -> String {
         let limit = 1 << 20
         guard text.utf8.count > limit else { return text }
         return String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "..."
     }
 
-    /// Creates a value from a field of an error.
+    /// Encodes a field of an error.
     private init(_ field: ScriptValue) {
         switch field {
         case .nil: self = .nil
@@ -85,7 +85,7 @@ extension WireValue {
         }
     }
 
-    /// The fields of an error; empty for values other than tables.
+    /// The decoded fields of an error; empty if the value is not a table.
     var errorFields: [String: ScriptValue] {
         guard case .table(let pairs) = self else { return [:] }
         var fields: [String: ScriptValue] = [:]
@@ -95,9 +95,9 @@ extension WireValue {
 }
 
 extension LuaError {
-    /// Creates an error from a value. Missing or invalid parts have defaults.
+    /// Decodes an error. Missing or invalid parts have default values.
     ///
-    /// - Parameter hostError: Returns the host's error for a number from the script process.
+    /// - Parameter hostError: A closure that returns the host's original Swift error for a number from the script process.
     init(_ value: WireValue, hostError: (Int64) -> (any Error)? = { _ in nil }) {
         self.init(
             value["code"]?.text.flatMap { Code(description: $0) } ?? .runtime,

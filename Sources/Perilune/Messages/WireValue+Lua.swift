@@ -3,9 +3,9 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// Conversion of Lua values into copies for another process.
+/// Conversion between Lua values and the wire format between processes.
 extension WireValue {
-    /// The maximum nesting depth, which is the same for encoded values. A table that contains itself exceeds this depth.
+    /// The maximum nesting depth, also enforced for encoded values. A table that contains itself exceeds this depth.
     private static let deepest = 100
 
     init(_ value: LuaValue) throws(LuaError) {
@@ -57,7 +57,7 @@ extension WireValue {
         }
     }
 
-    /// Returns a list if the keys are 1, 2, 3, ... in this order, in which `lua_next` visits lists; otherwise `nil`.
+    /// Returns a list if the keys are 1, 2, 3, ..., in the order in which `lua_next` visits lists; otherwise `nil`.
     private static func sequence(_ pairs: [Pair]) -> WireValue? {
         guard !pairs.isEmpty else { return .list([]) }
         for (index, pair) in pairs.enumerated() where pair.key != .integer(Int64(index + 1)) { return nil }
@@ -66,7 +66,7 @@ extension WireValue {
 
     /// Creates the Lua value in a state.
     ///
-    /// - Throws: `LuaError` if the value is invalid in Lua, which Perilune's own processes never send, or if memory runs out.
+    /// - Throws: `LuaError` if memory runs out, or if the value is invalid in Lua. Only a hostile process sends invalid values.
     func lua(in state: LuaState) throws(LuaError) -> LuaValue {
         switch self {
         case .nil: return .nil
@@ -100,7 +100,7 @@ extension WireValue {
         }
     }
 
-    /// Returns an unusable placeholder of the same type as a value that stayed in its process.
+    /// Returns an unusable placeholder for a value that cannot leave its process: a function for a function, or else a userdata.
     private static func standIn(for typeName: String, in state: LuaState) throws(LuaError) -> LuaValue {
         if typeName == "a function" {
             return .function(try state.load("error('this function stays in the process of its script', 2)", named: "=isolation"))

@@ -4,7 +4,7 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
 
-/// The program to start as a worker process.
+/// The program that runs as a worker process.
 enum WorkerProgram {
     /// The first argument of a worker process.
     static let argument = "--perilune-script-worker"
@@ -16,7 +16,7 @@ enum WorkerProgram {
     /// - Throws: `LuaError` with code `usage` if no program is found or it cannot be started.
     static func start(_ isolation: ScriptIsolation.Process) throws -> WorkerProcess {
         let path = try isolation.program ?? program()
-        // Scripts use the time zone of the machine for local dates.
+        // Passes the time zone on, because scripts use it for local dates.
         let zone = EnvironmentVariables.ofProcess["TZ"].map { ["TZ=\($0)"] } ?? []
         do {
             return try WorkerProcess(
