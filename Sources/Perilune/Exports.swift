@@ -1,5 +1,5 @@
-// One import provides everything that a program with scripts needs. Of PeriluneLua, these are the types that hosts use; a program that
-// embeds Lua itself imports all of it.
+// Re-exports, so that `import Perilune` provides everything that a program with scripts needs. Of PeriluneLua, only the types that hosts
+// use are re-exported; a program that embeds Lua directly imports the whole module.
 @_exported public import PeriluneDependencies
 @_exported public import struct PeriluneLua.LuaError
 @_exported public import protocol PeriluneLua.LuaErrorDescribing

@@ -1,10 +1,10 @@
-/// Base64 encoding and decoding of bytes that arrive in pieces.
+/// Streaming Base64 encoding and decoding.
 ///
 /// - SeeAlso: RFC 4648, section 4.
 package enum Base64 {
-    /// An encoder of bytes as Base64 text.
+    /// An encoder from bytes to Base64 text.
     package struct Encoder {
-        /// Up to two bytes that do not fill a group of four letters yet.
+        /// Up to two bytes that do not yet fill a group of four letters.
         private var rest: [UInt8] = []
 
         package init() {}
@@ -25,7 +25,7 @@ package enum Base64 {
             rest.append(contentsOf: bytes[whole...])
         }
 
-        /// Appends the last letters, after all bytes were encoded.
+        /// Appends the last letters and the padding, after all bytes have been encoded.
         package mutating func finish(to text: inout [UInt8]) {
             guard !rest.isEmpty else { return }
             let missing = 3 - rest.count
@@ -54,7 +54,7 @@ package enum Base64 {
         }
     }
 
-    /// A decoder of Base64 text that rejects text unlike an ``Encoder``'s.
+    /// A strict decoder of Base64 text, which accepts only the form that ``Encoder`` writes.
     package struct Decoder {
         private var bits: UInt32 = 0
         private var letterCount = 0
@@ -87,7 +87,7 @@ package enum Base64 {
         /// Whether the decoded text consists of complete groups of four letters.
         package var isComplete: Bool { letterCount == 0 }
 
-        /// Decodes groups of four letters, up to the first group with another character.
+        /// Decodes groups of four letters, up to the first group that contains another character.
         ///
         /// - Returns: The number of decoded letters.
         private static func decodeWhole(
@@ -115,7 +115,7 @@ package enum Base64 {
             bytes.append(UInt8(truncatingIfNeeded: bits >> 16))
             if padCount < 2 { bytes.append(UInt8(truncatingIfNeeded: bits >> 8)) }
             if padCount < 1 { bytes.append(UInt8(truncatingIfNeeded: bits)) }
-            // `padCount` is kept, so letters after padding are rejected.
+            // `padCount` is not reset, so letters after the padding are rejected.
             letterCount = 0
         }
     }

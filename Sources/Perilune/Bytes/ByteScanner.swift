@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// A reader of single bytes from a source that delivers bytes in pieces.
+/// A buffered reader of single bytes.
 struct ByteScanner {
     private let fill: (UnsafeMutableRawBufferPointer) throws -> Int
     private var buffer: [UInt8]
     private var position = 0
     private var end = 0
 
-    /// - Parameter fill: Copies the next bytes into a buffer, and returns their number; 0 at the end.
+    /// - Parameter fill: A closure that copies the next bytes into a buffer and returns their number; 0 at the end.
     init(_ fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int) {
         self.fill = fill
         buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -36,7 +36,7 @@ struct ByteScanner {
         return buffer[position]
     }
 
-    /// Skips a number of bytes. Returns `false` if the source ends before.
+    /// Skips a number of bytes. Returns `false` if the source has fewer bytes.
     mutating func skip(_ count: Int) throws -> Bool {
         var count = count
         while count > end - position {
@@ -49,7 +49,7 @@ struct ByteScanner {
 
     /// Passes the next buffered bytes to a closure, without copying them.
     ///
-    /// - Parameter body: Receives at least one byte, and returns the number of consumed bytes.
+    /// - Parameter body: A closure that receives at least one byte and returns the number of bytes to consume.
     /// - Returns: `false` at the end.
     mutating func takePiece(_ body: (UnsafeRawBufferPointer) throws -> Int) throws -> Bool {
         if position == end, try !refill() { return false }

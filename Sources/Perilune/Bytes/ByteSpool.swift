@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneDependencies
 
-/// A buffer for bytes that grows in memory, then in a temporary file. The file has no name, so it cannot be left behind.
+/// A buffer that grows in memory and then in a temporary file. The file has no name, so the system deletes it even after a crash.
 final class ByteSpool {
     /// The maximum number of bytes kept in memory.
     static let memoryInBytes = 1 << 20
@@ -19,7 +19,7 @@ final class ByteSpool {
         if file >= 0 { close(file) }
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     ///
     /// - Throws: ``StorageError`` if the file cannot be created or written, or would exceed its maximum size.
     func append(_ bytes: UnsafeRawBufferPointer) throws {
@@ -28,7 +28,7 @@ final class ByteSpool {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Returns all added bytes. Nothing can be added afterwards.
+    /// Returns all bytes. The spool must not be used afterwards.
     func finish() throws -> StoredBytes {
         guard file >= 0 else { return StoredBytes(Data(buffer)) }
         try flush()
@@ -55,7 +55,7 @@ final class ByteSpool {
         }
     }
 
-    /// Creates a file that only its owner can access, and removes its name immediately.
+    /// Creates a file that only its owner can access, and immediately unlinks it.
     private static func makeFile() throws -> CInt {
         let path = try TemporaryFolder.path("changes")
         let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

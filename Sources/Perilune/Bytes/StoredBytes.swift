@@ -1,11 +1,11 @@
 package import Foundation
 
-/// Immutable bytes in memory or, if they are large, in a temporary file without a name. The file is deleted with this object or
-/// with the process. Several threads can read the bytes at the same time.
+/// Immutable bytes in memory or, if they are large, in a temporary file without a name, which is deleted when this object is released or
+/// the process ends. Several threads can read the bytes at the same time.
 package final class StoredBytes: Sendable {
     private enum Place {
         case memory(Data)
-        /// The descriptor of a file owned by this object.
+        /// The file descriptor, owned by this object.
         case file(CInt)
     }
 
@@ -17,7 +17,7 @@ package final class StoredBytes: Sendable {
         (place, count) = (.memory(data), data.count)
     }
 
-    /// - Parameter file: The descriptor of a file, which this object closes.
+    /// - Parameter file: A file descriptor, which this object will close.
     init(file: CInt, count: Int) {
         (place, self.count) = (.file(file), count)
     }
@@ -41,7 +41,7 @@ package final class StoredBytes: Sendable {
         return data
     }
 
-    /// Copies bytes into a buffer, from an offset.
+    /// Copies bytes into a buffer, starting at an offset.
     ///
     /// - Returns: The number of copied bytes; 0 at the end.
     /// - Throws: ``StorageError``.
@@ -76,9 +76,9 @@ package final class StoredBytes: Sendable {
     }
 }
 
-/// An error that prevents bytes from being stored or read.
+/// The error for bytes that cannot be stored or read.
 struct StorageError: Error {
-    /// The system's message, or a description of the exceeded limit.
+    /// The system's error message, or a description of the exceeded limit.
     let reason: String
 
     init(reason: String) {

@@ -1,11 +1,11 @@
-/// The tokens of Lua source text, without comments.
+/// A tokenizer for Lua source text, which omits comments.
 struct LuaTokens {
     enum Token: Equatable {
         case name(String)
         case keyword(String)
         case string(String)
         case number
-        /// A sign such as `=` or `..`.
+        /// A symbol such as `=` or `..`.
         case sign(String)
     }
 
@@ -17,7 +17,7 @@ struct LuaTokens {
     private var position = 0
     private var line = 1
 
-    /// Reads text that compiles. Other text gives some tokens, too.
+    /// Tokenizes source text, which should compile. Invalid text results in arbitrary tokens, without an error.
     init(_ text: [UInt8]) {
         self.text = text
         if text.first == UInt8(ascii: "#") { skipLine() }
@@ -105,7 +105,7 @@ struct LuaTokens {
         add(.string(String(decoding: bytes, as: UTF8.self)), line: start)
     }
 
-    /// Reads `[[...]]` or `[==[...]==]`; returns `nil` if none begins here.
+    /// Reads a long string such as `[[...]]` or `[==[...]==]`. Returns `nil` if the current position is not the start of a long string.
     private mutating func readLongString() -> String? {
         guard byte() == UInt8(ascii: "[") else { return nil }
         var level = 0

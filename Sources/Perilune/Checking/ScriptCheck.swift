@@ -1,33 +1,33 @@
-/// Mistakes in a script, and the functions it needs from the program, determined without running it.
+/// The result of a static check: mistakes in a script, and the functions of the program that it uses.
 ///
-/// The check reads the text of the script and the names available in the host. It helps authors and reviewers but does not protect: a
-/// script can call a function in ways that the check does not detect.
+/// The check analyzes the source text and the names that the host provides. It helps authors and reviewers, but it is not a security
+/// measure: a script can call a function in ways that the check does not detect.
 public struct ScriptCheck: Sendable {
-    /// A fault.
+    /// A mistake in the script.
     public struct Finding: Sendable, Equatable, CustomStringConvertible {
-        /// The kind of a fault, for programs.
+        /// The kind of a mistake, for programs.
         public enum Kind: String, Sendable, CaseIterable {
             /// The text does not compile.
             case syntax
             /// A required module does not exist.
             case module
-            /// A module of the program lacks the function, or the function is called with a colon.
+            /// A module of the program does not contain the function, or the function is called with a colon.
             case function
-            /// A global variable that is defined neither in the text nor in the host.
+            /// A global variable is defined neither in the script nor in the host.
             case global
-            /// A function or table of standard Lua that is not available to scripts of the host.
+            /// A function or table of standard Lua is not available to the host's scripts.
             case withheld
-            /// A function required by the program is missing.
+            /// The script does not define a function that the program will call.
             case missing
             /// The definition of an automation is malformed.
             case automation
         }
 
-        /// The kind of the fault.
+        /// The kind of the mistake.
         public let kind: Kind
-        /// Describes the fault, for people.
+        /// A description of the mistake, for people.
         public let message: String
-        /// The line, from 1; `nil` for the whole script.
+        /// The line, from 1; `nil` if the mistake concerns the whole script.
         public let line: Int?
         /// The name that was probably meant.
         public let suggestion: String?
@@ -38,25 +38,25 @@ public struct ScriptCheck: Sendable {
         }
     }
 
-    /// A function of the program that occurs in the text.
+    /// A registered function that occurs in the script.
     public struct Use: Sendable, Hashable {
-        /// The module.
+        /// The name of the module.
         public let module: String
-        /// The function.
+        /// The name of the function.
         public let function: String
         /// The effect declared when the function was registered.
         public let effect: ScriptModule.Effect
     }
 
-    /// The faults, in the order of their lines.
+    /// The mistakes, ordered by line.
     public internal(set) var findings: [Finding] = []
-    /// The modules that the text requires by name, in order.
+    /// The names of the modules that the script requires with a string literal, in order.
     public internal(set) var modules: [String] = []
-    /// The functions of the program that occur in the text, in order.
+    /// The registered functions that occur in the script, in order.
     public internal(set) var uses: [Use] = []
-    /// The names of the automations defined in the text.
+    /// The names of the automations that the script defines.
     public internal(set) var automations: [String] = []
 
-    /// Whether no fault was found.
+    /// Whether the check found no mistakes.
     public var isValid: Bool { findings.isEmpty }
 }

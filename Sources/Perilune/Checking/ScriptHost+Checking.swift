@@ -1,16 +1,16 @@
 internal import PeriluneLua
 
-/// Checking scripts without running them.
+/// Static checks of scripts.
 extension ScriptHost {
-    /// Checks a script without running it: its syntax, the modules and functions of the program that it uses, its global variables, and the
-    /// definitions of its automations.
+    /// Checks a script without running it: its syntax, its use of the program's modules and functions, its global variables, and its
+    /// definitions of automations.
     ///
-    /// Register the modules first. If scripts run in another process, the script is compiled there. See <doc:Tenants>.
+    /// Register the modules before the check. If scripts run in another process, the script is compiled there. See <doc:Tenants>.
     ///
     /// - Parameters:
-    ///   - source: The text.
+    ///   - source: The source text.
     ///   - name: The name of the script in messages.
-    ///   - functions: The functions that the program will call: `orders.total`.
+    ///   - functions: The names of functions that the program will call, such as `orders.total`.
     /// - Throws: `LuaError` if the host is closed; `CancellationError` if the task is cancelled.
     public nonisolated func check(source: String, named name: String = "script", defining functions: [String] = []) async throws
         -> ScriptCheck
@@ -27,7 +27,7 @@ extension ScriptHost {
         }
     }
 
-    /// Returns help and a suggested name, based on the mistake that a check finds in the line in which a script failed, such as a
+    /// Checks the script of an error. Returns help and a suggested name if the check finds a mistake in the failed line, such as a
     /// misspelled function of a module.
     func helpFromCheck(_ error: LuaError) -> (help: String, suggestions: [String])? {
         let message = error.message
@@ -45,7 +45,7 @@ extension ScriptHost {
             return nil
         }
         let question = finding.suggestion.map { "did you mean `\($0)`?" }
-        // The error itself says that the variable is nil.
+        // For a global, the error message is sufficient, because it already names the variable.
         let parts = [finding.kind == .global ? nil : finding.message, question].compactMap(\.self)
         return parts.isEmpty ? nil : (parts.joined(separator: "; "), finding.suggestion.map { [$0] } ?? [])
     }
@@ -59,7 +59,7 @@ extension ScriptHost {
         }
     }
 
-    /// The names that scripts of the host find.
+    /// Returns the names that are available to the host's scripts.
     private func surroundings() throws -> ScriptReader.Surroundings {
         var surroundings = ScriptReader.Surroundings()
         surroundings.modules = modules.all

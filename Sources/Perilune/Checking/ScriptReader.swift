@@ -1,16 +1,16 @@
 internal import PeriluneRecords
 
-/// Reads the tokens of a script for ``ScriptCheck``.
+/// The analyzer of a script's tokens for ``ScriptCheck``.
 struct ScriptReader {
-    /// The names that a script finds.
+    /// The names that are available to a script.
     struct Surroundings {
         /// The global variables.
         var globals: Set<String> = []
-        /// The names in the standard libraries that are tables: `os`, `string`.
+        /// The names in the tables of the standard libraries, such as `os` and `string`, by table.
         var members: [String: Set<String>] = [:]
         /// The registered modules.
         var modules: [RegisteredModule] = []
-        /// Whether a Lua module exists.
+        /// Returns whether a Lua module exists.
         var hasModule: (String) -> Bool = { _ in false }
     }
 
@@ -19,16 +19,16 @@ struct ScriptReader {
         "db", "description", "durable", "enabled", "interrupted", "keep", "key", "max", "mode", "name", "on", "on_code_change",
         "on_failure", "retry", "run", "when",
     ]
-    /// Global names of Lua that a sandbox lacks.
+    /// Global names of standard Lua that a sandbox may lack.
     private static let standardNames: Set<String> = ["io", "os", "debug", "package", "dofile", "loadfile", "collectgarbage"]
 
     private let surroundings: Surroundings
     private let tokens: [LuaTokens.Token]
     private let lines: [Int]
     private var check = ScriptCheck()
-    /// The local names of registered modules.
+    /// The registered modules, by the names of the variables to which the script assigns them.
     private var modulesByLocal: [String: RegisteredModule] = [:]
-    /// The names that the text assigns or declares somewhere.
+    /// The names that the script declares or assigns anywhere.
     private var declared: Set<String> = []
 
     init(_ text: [UInt8], _ surroundings: Surroundings) {
@@ -37,7 +37,9 @@ struct ScriptReader {
         self.surroundings = surroundings
     }
 
-    /// - Parameter functions: The names of functions that the program calls, with dots.
+    /// Analyzes the tokens.
+    ///
+    /// - Parameter functions: The names of functions that the script must define, with dots.
     mutating func read(defining functions: [String]) -> ScriptCheck {
         collectDeclarations()
         for index in tokens.indices { read(at: index) }
@@ -65,7 +67,7 @@ struct ScriptReader {
 
     private func isKeyword(_ word: String, _ index: Int) -> Bool { self[index] == .keyword(word) }
 
-    /// Whether a name is a field or a method, and not a variable.
+    /// Returns whether a name is a field, a method or a label instead of a variable.
     private func isField(_ index: Int) -> Bool {
         isSign(".", index - 1) || isSign(":", index - 1) || isKeyword("goto", index - 1) || isSign("::", index - 1)
     }
@@ -83,7 +85,7 @@ struct ScriptReader {
         }
     }
 
-    /// Declares `a, b <const>, c`.
+    /// Declares the names in a list such as `a, b <const>, c`.
     private mutating func declareList(from start: Int) {
         var index = start
         while let name = name(index) {
@@ -105,11 +107,11 @@ struct ScriptReader {
             declared.insert(name)
             index += isSign(",", index + 1) ? 2 : 1
         }
-        // A method has `self`.
+        // In a method, `self` is declared implicitly.
         declared.insert("self")
     }
 
-    /// Declares the names of `a, b = ...`, and the keys of a table.
+    /// Declares the names in an assignment such as `a, b = ...`. Also declares keys in table constructors.
     private mutating func declareAssigned(before index: Int) {
         var index = index - 1
         while let name = name(index), !isField(index) {
@@ -120,7 +122,7 @@ struct ScriptReader {
         }
     }
 
-    /// The name in `require "name"` or `require("name")`.
+    /// Returns the module name in `require "name"` or `require("name")`.
     private func requiredName(at index: Int) -> String? {
         guard name(index) == "require", !isField(index) else { return nil }
         let argument = isSign("(", index + 1) ? index + 2 : index + 1
@@ -140,9 +142,9 @@ struct ScriptReader {
         if name == "automation" { readAutomation(at: index) }
         guard !isField(index) else { return }
         if let module = requiredName(at: index) { readRequire(of: module, at: index) }
-        // The key of a table, or an assignment.
+        // The name is a key in a table constructor, or is assigned.
         if isSign("=", index + 1) { return }
-        // `local x <const>`
+        // The name is an attribute, as in `local x <const>`.
         if ["const", "close"].contains(name), isSign("<", index - 1), isSign(">", index + 1) { return }
         if let module = modulesByLocal[name] { readUse(of: module, after: index) }
         readGlobal(name, at: index)
@@ -158,7 +160,7 @@ struct ScriptReader {
         add(.module, "module `\(name)` not found", index, nearestName(to: name, among: surroundings.modules.map(\.name)))
     }
 
-    /// Reads `.f` or `:f` after a module.
+    /// Reads the use of a function, `.f` or `:f`, after a module.
     private mutating func readUse(of module: RegisteredModule, after index: Int) {
         guard isSign(".", index + 1) || isSign(":", index + 1), let name = name(index + 2) else { return }
         guard let function = module.functions.first(where: { $0.name == name }) else {
@@ -194,12 +196,12 @@ struct ScriptReader {
 
     // MARK: - Definitions
 
-    /// Whether the text has `function a.b`, `a.b = ` or, in a table, `b = function`.
+    /// Returns whether the script defines a function by `function a.b`, by `a.b =`, or by a key `b` in a table constructor `a`.
     private func defines(_ function: String) -> Bool {
         definedFunctions().contains(function)
     }
 
-    /// The full names of the functions that the text defines: `orders.total` for a function in a table.
+    /// Returns the full names of the functions that the script defines, such as `orders.total` for a function in a table.
     private func definedFunctions() -> Set<String> {
         var found: Set<String> = []
         for index in tokens.indices {
@@ -211,7 +213,7 @@ struct ScriptReader {
         return found
     }
 
-    /// The path `a.b:c` that begins at a token.
+    /// Returns the path, such as `a.b:c`, that starts at a token.
     private func path(from start: Int) -> String? {
         guard var path = name(start) else { return nil }
         var index = start + 1
@@ -222,7 +224,7 @@ struct ScriptReader {
         return path
     }
 
-    /// The path `a.b` that ends at a token.
+    /// Returns the path, such as `a.b`, that ends at a token.
     private func path(endingAt end: Int) -> String? {
         guard let last = name(end) else { return nil }
         var (path, index) = (last, end - 1)
@@ -233,7 +235,7 @@ struct ScriptReader {
         return path
     }
 
-    /// The keys of a table constructor that are names.
+    /// Returns the keys of a table constructor that are names.
     private func keys(ofTableAt start: Int) -> [(name: String, index: Int)] {
         var keys: [(String, Int)] = []
         var (index, depth, blocks) = (start, 0, 0)
@@ -244,7 +246,7 @@ struct ScriptReader {
                 depth -= 1
                 if depth == 0 { return keys }
             case .keyword("function"), .keyword("do"), .keyword("then"), .keyword("repeat"): blocks += 1
-            // `elseif` has a `then` of its own.
+            // `elseif` ends a block, because its `then` starts another one.
             case .keyword("end"), .keyword("until"), .keyword("elseif"): blocks -= 1
             case .name(let name) where depth == 1 && blocks == 0 && isSign("=", index + 1): keys.append((name, index))
             default: break

@@ -1,7 +1,7 @@
 internal import PeriluneBindings
 internal import Synchronization
 
-/// The cancellations of a host, which any thread may request and of which waiting callers are notified.
+/// A thread-safe counter of a host's cancellations, which wakes waiting callers.
 final class HostCancellation: Sendable {
     private let counts = Mutex((cancelled: 0, noticed: 0, waiting: 0))
     private let queue: LoopQueue
@@ -10,21 +10,21 @@ final class HostCancellation: Sendable {
         self.queue = queue
     }
 
-    /// Whether the host was cancelled and no run or wait has ended because of it yet.
+    /// Whether a cancellation is pending, because no run or wait has ended with it yet.
     var isCancelled: Bool { counts.withLock { $0.cancelled != $0.noticed } }
 
-    /// Marks all cancellations so far as handled, because a run or a wait ends with them.
+    /// Marks all previous cancellations as handled, because a run or a wait ends with them.
     func notice() {
         counts.withLock { $0.noticed = $0.cancelled }
     }
 
-    /// Counts a wait and returns the function that ends it.
+    /// Registers a wait, and returns a function that ends it.
     func beginWait() -> () -> Void {
         counts.withLock { $0.waiting += 1 }
         return { [self] in counts.withLock { $0.waiting -= 1 } }
     }
 
-    /// Cancels the waits that have begun, but no later ones.
+    /// Cancels the active waits, but not future ones.
     func cancelWaits() {
         let areWaiting = counts.withLock { counts in
             if counts.waiting > 0 { counts.cancelled += 1 }

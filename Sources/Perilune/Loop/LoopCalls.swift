@@ -2,8 +2,8 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import Synchronization
 
-/// The running calls of due functions in a host's loop. They run on the host's thread and do not retain the host: otherwise a
-/// sleeping script would retain it forever.
+/// The active callbacks of a host's event loop. They run on the host's thread, but do not retain the host, because a sleeping script would
+/// retain it forever.
 actor LoopCalls {
     private nonisolated let thread: LuaThread
     /// The executor of the host's thread.
@@ -11,22 +11,22 @@ actor LoopCalls {
 
     private nonisolated let scripts: HostScripts
     private nonisolated let count = Atomic(0)
-    /// The sources whose tasks are made next, in order.
+    /// The sources whose tasks have not been created yet, in order.
     private var waiting: [(source: LoopSource, didEnd: @Sendable () -> Void)] = []
 
-    /// - Parameter scripts: Objects that are only used on the thread.
+    /// - Parameter scripts: The objects that callbacks use on the thread.
     init(of scripts: HostScripts, on thread: LuaThread) {
         self.scripts = scripts
         self.thread = thread
     }
 
-    /// Whether any call is running.
+    /// Whether any callback is active.
     nonisolated var areUnderWay: Bool { count.load(ordering: .acquiring) > 0 }
 
-    /// Starts a task that calls a source.
+    /// Starts a task that calls the callback of a source.
     ///
-    /// - Parameter didEnd: Called on the thread afterwards.
-    /// - Returns: The task; `nil` if it is created later, with the task-local values of the run that added the source.
+    /// - Parameter didEnd: A closure that is called on the thread after the callback.
+    /// - Returns: The task; `nil` if the task is created later, with the task-local values of the run that added the source.
     func start(_ source: LoopSource, didEnd: @escaping @Sendable () -> Void) -> Task<Void, Never>? {
         count.add(1, ordering: .relaxed)
         guard source.carrier != nil || !waiting.isEmpty else { return Task { await call(source, didEnd) } }
@@ -35,11 +35,11 @@ actor LoopCalls {
         return nil
     }
 
-    /// Makes the task of the first waiting source. The next source waits until then, so that calls begin in the order of their sources.
+    /// Creates the task of the first waiting source. Tasks are created one after another, so callbacks start in the order of their sources.
     private func startNext() {
         guard let (source, _) = waiting.first else { return }
         guard let carrier = source.carrier else {
-            // Starts outside of any task, whose values the new task would inherit.
+            // Starts outside of any task, because the new task would inherit the current task's values.
             return thread.enqueue { self.assumeIsolated { $0.startFirst() } }
         }
         carrier.perform {
@@ -47,7 +47,7 @@ actor LoopCalls {
         }
     }
 
-    /// Calls the first waiting source in a task with the task-local values of the current one.
+    /// Calls the first waiting source in a task that inherits the task-local values of the current task.
     private func startFirst() {
         let (source, didEnd) = waiting.removeFirst()
         source.task = Task { await call(source, didEnd) }
@@ -60,14 +60,14 @@ actor LoopCalls {
         didEnd()
     }
 
-    /// Ends active calls after the host is deinitialized. Keeps the objects alive until then.
+    /// Ends active callbacks after the host is deinitialized. Keeps their objects alive until they have ended.
     nonisolated func end() {
         Task { await endAll() }
     }
 
     private func endAll() async {
         let loop = scripts.loop
-        // From here on, the loop starts no calls.
+        // From here on, the loop starts no callbacks.
         loop.queue.setWake { [thread] in
             thread.enqueue { self.assumeIsolated { $0.look() } }
         }
@@ -82,9 +82,9 @@ actor LoopCalls {
     }
 }
 
-/// The objects that a host's scripts use, kept alive by active calls.
+/// The objects that a host's scripts use, retained by active callbacks.
 ///
-/// `@unchecked Sendable`: used only on the host's thread, even when the host is gone.
+/// `@unchecked Sendable` is safe, because only the host's thread uses the objects, even after the host is released.
 final class HostScripts: @unchecked Sendable {
     let loop: ScriptLoop
     private let state: LuaState

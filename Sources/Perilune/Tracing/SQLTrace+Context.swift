@@ -4,26 +4,27 @@ internal import Logging
 internal import PeriluneBindings
 internal import PeriluneDependencies
 
-/// Traces to the log of an environment.
+/// Installation of a trace, and the destination `log`.
 extension SQLTrace {
     /// Adds the trace to a configuration, for every connection opened with this configuration.
     ///
-    /// - Returns: The reporter of slow statements; `nil` if they are not reported.
+    /// - Returns: The reporter of slow statements; `nil` if slow statements are not reported.
     func install(in configuration: inout Configuration, _ environment: ScriptEnvironment) -> SlowStatements? {
         let (trace, slow) = make(environment)
         configuration.prepareDatabase { db in trace.start(on: db) }
         return slow
     }
 
-    /// Resolves the destination `log` to standard output in a preview, or otherwise to the logger.
+    /// Resolves the destination `log` to standard output in a preview, or else to the environment's logger.
     ///
-    /// - Returns: A trace with a closure, and the reporter of slow statements; `nil` if they are not reported.
+    /// - Returns: A trace with a closure as its destination, and the reporter of slow statements; `nil` if slow statements are not
+    ///   reported.
     func make(_ environment: ScriptEnvironment) -> (SQLTrace, SlowStatements?) {
         guard case .log(let limit) = destination else { return (self, nil) }
         let isPreview = environment.context == .preview
         let report = isPreview ? Self.reportToOutput : Self.reportToLog(environment.logger)
         let slow = limit.map { SlowStatements(limit: $0, isPreview ? Self.tellSlowOutput : Self.tellSlowLog(environment.logger)) }
-        // The duration of a statement is known only at its end.
+        // Slow statements require the event `profile`, which contains the duration.
         let reported = events
         let trace = SQLTrace(slow == nil ? events : events.union(.profile), showsValues: showsValues) { event in
             guard slow?.isExplanation(event) != true else { return }

@@ -2,7 +2,7 @@ public import GRDB
 internal import PeriluneBindings
 internal import PeriluneRecords
 
-/// A trace of the SQL executed on the database of scripts, to a closure or to the log.
+/// A trace that reports the SQL statements executed on the scripts' database, to a closure or to the log.
 ///
 /// ```swift
 /// try await DependencyContainer.prepare {
@@ -19,17 +19,17 @@ public struct SQLTrace: Sendable {
             self.rawValue = rawValue
         }
 
-        /// Reports each statement when it begins.
+        /// Reports each statement when it starts.
         public static let statements = Events(rawValue: 1)
         /// Reports each statement when it ends, with its duration.
         public static let profile = Events(rawValue: 2)
     }
 
-    /// The beginning or the end of a statement.
+    /// The start or the end of a statement.
     public struct Event: Sendable {
         /// The SQL of the statement, without the bound values unless the trace shows values.
         public let sql: String
-        /// The time from the first step of the statement to its end; `nil` at its beginning.
+        /// The time from the first step of the statement to its end; `nil` when the statement starts.
         public let duration: Duration?
     }
 
@@ -42,13 +42,13 @@ public struct SQLTrace: Sendable {
     /// The receiver of the events.
     enum Destination: Sendable {
         case closure(@Sendable (Event) -> Void)
-        /// The log of the context, with the minimum duration of slow statements.
+        /// The environment's logger or, in a preview, standard output, with the minimum duration of slow statements.
         case log(slow: Duration?)
     }
 
     /// Creates a trace that calls a closure on the thread of the statement.
     ///
-    /// - Parameter events: The reported events; by default the beginning of each statement.
+    /// - Parameter events: The reported events; by default, the start of each statement.
     /// - Parameter showsValues: Whether the SQL contains the bound values, which may be secret.
     /// - Parameter receive: The closure that receives each event.
     public init(
@@ -65,10 +65,10 @@ public struct SQLTrace: Sendable {
         self.destination = destination
     }
 
-    /// Returns a trace to the container's log with the level `debug`, or to standard output in a preview.
+    /// Returns a trace that logs statements to the container's logger with the level `debug`, or in a preview to standard output.
     ///
     /// - Parameters:
-    ///   - events: The reported events; by default the beginning of each statement.
+    ///   - events: The reported events; by default, the start of each statement.
     ///   - showsValues: Whether the SQL contains the bound values, which may be secret.
     ///   - slow: The minimum duration of statements that are reported as slow, with the level `warning` and their query plans.
     public static func log(_ events: Events = .statements, showsValues: Bool = false, slow: Duration? = nil) -> SQLTrace {
@@ -77,10 +77,10 @@ public struct SQLTrace: Sendable {
 }
 
 extension SQLTrace {
-    /// The statement that GRDB executes when it opens a database. Scripts did not execute it.
+    /// The statement that GRDB executes when it opens a database, which is not reported.
     private static let openingSQL = "SELECT * FROM sqlite_master LIMIT 1"
 
-    /// Durations are measured between both events, because SQLite counts whole milliseconds.
+    /// The tracing options. For durations, both events are needed, because SQLite measures only whole milliseconds.
     private var options: Database.TracingOptions {
         var options: Database.TracingOptions = []
         if !events.isEmpty { options.insert(.statement) }
@@ -88,22 +88,22 @@ extension SQLTrace {
         return options
     }
 
-    /// Adds the trace to a configuration, for a database that the program opens itself. Every connection opened with this
-    /// configuration is traced.
+    /// Adds the trace to the configuration of a database that the program opens itself. Every connection opened with this configuration is
+    /// traced.
     public func install(in configuration: inout GRDB.Configuration) {
         _ = install(in: &configuration, .machine)
     }
 
-    /// Starts the trace of a connection whose changes are recorded.
+    /// Starts the trace on a connection whose changes are being recorded.
     func start(onRecorded db: Database) {
         let trace = SQLTrace(events, showsValues: showsValues) { event in
-            // The recording reads the columns of each changed table.
+            // Omits the statement with which the recording reads the columns of each changed table.
             if !event.sql.contains(/^(-- )?PRAGMA 'main'\.table_x?info\(/) { receive(event) }
         }
         trace.start(on: db)
     }
 
-    /// Passes an event to the closure. A trace to the log has a closure only after `make` was called.
+    /// Passes an event to the closure. A trace with the destination `log` must first be resolved with `make`.
     package func receive(_ event: Event) {
         if case .closure(let receive) = destination { receive(event) }
     }
@@ -130,20 +130,20 @@ extension SQLTrace {
     }
 }
 
-/// The times when the active statements of a connection began.
+/// The start times of a connection's active statements.
 private struct StatementStarts {
     private var started: [(sql: String, instant: ContinuousClock.Instant)] = []
-    /// The maximum number of statements. If a statement is reset before its end, SQLite may not report the end.
+    /// The maximum number of start times. The number is limited, because SQLite may not report the end of a statement that is reset early.
     private static let most = 64
 
     mutating func add(_ sql: String) {
-        // SQLite reports the statements of triggers as comments, without their ends.
+        // SQLite reports the statements of triggers as comments, and does not report their end.
         if sql.hasPrefix("--"), !started.isEmpty { return }
         if started.count == Self.most { started.removeFirst() }
         started.append((sql, .now))
     }
 
-    /// Removes the last statement with this SQL, and returns the time when it began.
+    /// Removes the last statement with this SQL, and returns its start time.
     mutating func take(_ sql: String) -> ContinuousClock.Instant? {
         started.lastIndex { $0.sql == sql }.map { started.remove(at: $0).instant }
     }

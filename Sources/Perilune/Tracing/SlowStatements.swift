@@ -1,13 +1,13 @@
 package import GRDB
 internal import Synchronization
 
-/// A reporter of slow statements with their query plans.
+/// A reporter of slow statements and their query plans.
 ///
-/// The plan is read in a separate access, because the access of a statement is still active when the statement ends.
+/// The plan is read later in a separate database access, because the access of a statement is still active when the statement ends.
 final class SlowStatements: Sendable {
     private struct Database: Sendable {
         weak var writer: (any DatabaseWriter)?
-        /// The `EXPLAIN` statements being executed, which are not reported.
+        /// The active `EXPLAIN` statements of this object, which are not reported.
         var explanations: Set<String> = []
     }
 
@@ -25,7 +25,7 @@ final class SlowStatements: Sendable {
         database.withLock { $0.writer = writer }
     }
 
-    /// Returns whether an event belongs to an `EXPLAIN` statement of this object.
+    /// Returns whether an event was caused by an `EXPLAIN` statement of this object.
     func isExplanation(_ event: SQLTrace.Event) -> Bool {
         database.withLock { $0.explanations.contains(event.sql) }
     }
@@ -44,14 +44,14 @@ final class SlowStatements: Sendable {
     }
 }
 
-/// The plan by which SQLite would execute a statement.
+/// Access to SQLite's query plans.
 package enum QueryPlan {
     static func sql(of sql: String) -> String { "EXPLAIN QUERY PLAN " + sql }
 
-    /// Returns a line for each step of the plan, indented by depth.
+    /// Returns the query plan of a statement, one line per step, indented by depth.
     package static func lines(of sql: String, in db: GRDB.Database) throws -> [String] {
         let statement = try db.makeStatement(sql: Self.sql(of: sql))
-        // The values do not matter: the plan is made without reading rows.
+        // The arguments are irrelevant, because SQLite makes the plan without reading rows.
         statement.setUncheckedArguments([])
         var depths: [Int: Int] = [:]
         return try Row.fetchAll(statement).map { row in

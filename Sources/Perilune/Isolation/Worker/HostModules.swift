@@ -2,14 +2,14 @@ internal import PeriluneBindings
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// The modules that a host offers to scripts in another process: their functions are called in the host, and their Lua files are loaded
-/// from it.
+/// The modules that a host provides for scripts in another process. Swift functions are called in the host, and Lua source text is
+/// requested from the host.
 struct HostModules {
     let questions: HostQuestions
 
-    /// Makes `require` ask the host first.
+    /// Makes `require` request modules from the host first.
     func install(in state: LuaState) throws {
-        // The state belongs to the owner of the resolver.
+        // `unowned` is safe, because the state owns the resolver.
         try state.addModuleResolver { [unowned state] name in
             let found = try questions.ask(.findModule, [.text(name)])
             switch found.first?.text {
@@ -21,7 +21,9 @@ struct HostModules {
         }
     }
 
-    /// Returns the table of a module. `functions` has pairs of a name and whether the function is asynchronous.
+    /// Creates the Lua table of a module.
+    ///
+    /// - Parameter functions: Pairs of a function's name and whether it is asynchronous.
     private func table(of module: String, _ functions: [WireValue], in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: functions.count)
         for function in functions {
@@ -52,7 +54,7 @@ struct HostModules {
     }
 }
 
-/// Sends the scripts' output from another process.
+/// A replacement for `print` that sends the scripts' output to the host.
 enum WorkerOutput {
     /// Replaces `print` with a function that sends each line to the host.
     static func install(in state: LuaState, _ questions: HostQuestions) throws {
@@ -67,6 +69,6 @@ enum WorkerOutput {
         }
     }
 
-    /// The maximum number of bytes sent at once.
+    /// The maximum number of bytes in one message.
     private static let pieceInBytes = 1 << 20
 }

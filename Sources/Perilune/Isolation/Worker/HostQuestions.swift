@@ -2,15 +2,15 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
 
-/// Questions of the script process to its host: calls of functions, modules, the time. Usable from any thread.
+/// A thread-safe client in the script process that sends questions to the host: function calls, modules, the current time.
 final class HostQuestions: Sendable {
     private typealias Waiter = CheckedContinuation<Result<[WireValue], any Error>, Never>
 
-    /// The number of the request that the current task serves.
+    /// The number of the request that the current task executes.
     @TaskLocal static var servedRequest: UInt32 = 0
 
     let channel: FrameChannel
-    /// The channel of answers for which a thread waits. This thread holds the lock, so the next answer belongs to it.
+    /// The channel for answers to blocked threads. A waiting thread holds the mutex, so the next answer belongs to its question.
     private let answers: Mutex<FrameChannel>
     private let state = Mutex((count: UInt32(0), waiters: [UInt32: Waiter]()))
 
@@ -19,12 +19,12 @@ final class HostQuestions: Sendable {
         self.answers = Mutex(answers)
     }
 
-    /// Sends a message that needs no answer. The end of the connection ends the process elsewhere.
+    /// Sends a message that needs no answer. Ignores errors, because the reading thread ends the process when the connection closes.
     func tell(_ message: WorkerMessage, _ values: [WireValue]) {
         try? channel.send(Frame(message, 0, values))
     }
 
-    /// Sends a question and blocks the thread until the host has answered.
+    /// Sends a question and blocks the thread until the host answers.
     func ask(_ message: WorkerMessage, _ values: [WireValue]) throws -> [WireValue] {
         let answer = try answers.withLock { answers in
             try send(message, add(nil), values)
@@ -34,7 +34,7 @@ final class HostQuestions: Sendable {
         return try Self.values(of: answer)
     }
 
-    /// Sends a question and suspends the task until the host has answered. A cancelled task notifies the host.
+    /// Sends a question and suspends the task until the host answers. If the task is cancelled, notifies the host.
     func ask(_ message: WorkerMessage, _ values: [WireValue], in request: UInt32) async throws -> [WireValue] {
         let number = Mutex<UInt32?>(nil)
         let result: Result<[WireValue], any Error> = await withTaskCancellationHandler {
@@ -46,7 +46,7 @@ final class HostQuestions: Sendable {
                     settle(own, .failure(error))
                 }
                 number.withLock { $0 = own }
-                // An earlier cancellation had no number to abandon.
+                // If the task was cancelled before the number was set, the question is abandoned here.
                 if Task.isCancelled { abandon(own) }
             }
         } onCancel: {
@@ -55,12 +55,12 @@ final class HostQuestions: Sendable {
         return try result.get()
     }
 
-    /// Notifies the host that nothing waits for an answer any more.
+    /// Notifies the host that the answer to a question is no longer needed.
     private func abandon(_ number: UInt32) {
         try? channel.send(Frame(.abandon, number))
     }
 
-    /// Returns the number of a new question and registers the waiting task, if any.
+    /// Returns the number of a new question, and registers its waiting task, if there is one.
     private func add(_ waiter: Waiter?) -> UInt32 {
         state.withLock { state in
             repeat { state.count &+= 1 } while state.count == 0 || state.waiters[state.count] != nil
@@ -85,7 +85,7 @@ final class HostQuestions: Sendable {
 
     private static var closed: LuaError { LuaError(.cancelled, "the host of the script has ended") }
 
-    /// Receives an answer for which a task waits.
+    /// Passes an answer to its waiting task.
     func take(_ frame: Frame) {
         settle(frame.request, Result { try Self.values(of: frame) })
     }

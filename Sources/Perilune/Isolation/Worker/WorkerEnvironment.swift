@@ -5,7 +5,8 @@ internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// The environment of scripts in a worker process: dependencies that the host overrides are requested from it.
+/// The environment of scripts in a worker process, which requests the time, UUIDs and random numbers from the host if the host overrides
+/// these dependencies.
 enum WorkerEnvironment {
     static func make(_ setup: WorkerSetup, _ questions: HostQuestions) -> ScriptEnvironment {
         var logger = Logger(label: "perilune") { _ in WorkerLogHandler(questions: questions) }
@@ -33,7 +34,7 @@ enum WorkerEnvironment {
     }
 }
 
-/// Sends log messages to the host.
+/// A log handler that sends messages to the host.
 private struct WorkerLogHandler: LogHandler {
     let questions: HostQuestions
     var metadata: Logger.Metadata = [:]

@@ -7,22 +7,22 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
 
-/// Serves the host from the process that runs scripts: an ordinary host in this process executes the requests.
+/// The server in a worker process, which executes the host's requests with an ordinary `ScriptHost` in this process.
 final class WorkerServer: Sendable {
     private let channel: FrameChannel
     private let questions: HostQuestions
-    /// Set before the host is notified that this process is ready.
+    /// The host in this process, set before the process reports that it is ready.
     private let made = Mutex<ScriptHost?>(nil)
-    /// The clock of the scripts, if it is set manually.
+    /// The link to the scripts' clock, if the clock is set manually.
     private let clock = Mutex<ClockLink?>(nil)
-    /// The active requests, which can be cancelled.
+    /// The tasks that execute the active requests, by number.
     private let tasks = Mutex([UInt32: Task<Void, Never>]())
 
     private init(channel: FrameChannel) {
         (self.channel, questions) = (channel, HostQuestions(channel: channel, answers: WorkerEntry.openAnswers()))
     }
 
-    /// Serves on this thread, the only one, until the host closes the connection.
+    /// Serves requests on the calling thread until the host closes the connection. Must be called while the process has only one thread.
     static func run() -> Never {
         let channel = WorkerEntry.openChannel()
         guard let hello = try? channel.receive(), hello.kind == HostMessage.hello.rawValue, let value = hello.values.first else {
@@ -32,7 +32,7 @@ final class WorkerServer: Sendable {
         var rules = IsolationRules()
         if let path = setup.database {
             let folder = rules.allowDatabase(at: path)
-            // The folder for SQLite's temporary sort files.
+            // SQLite creates temporary files in the folder of the database, which the process can access.
             if !setup.connection.isReadonly { setenv("SQLITE_TMPDIR", folder, 1) }
         }
         let server = WorkerServer(channel: channel)
@@ -40,14 +40,14 @@ final class WorkerServer: Sendable {
             try? questions.ask(.isOwnerAlive, [.text(name)]).first?.booleanValue
         }
         let layers = rules.enclose()
-        // Uses another thread, because creating a host may ask questions, whose answers arrive on this thread.
+        // Creates the host on another thread, because this thread must receive the answers to its questions.
         let thread = Thread { [rules] in server.prepare(setup, rules, layers) }
         thread.stackSize = 8 << 20
         thread.start()
         server.serve()
     }
 
-    /// Creates the host and activates the layers that require all files to be open before.
+    /// Creates the host, and then activates the remaining isolation layers, which require that all necessary files are already open.
     private func prepare(_ setup: WorkerSetup, _ rules: IsolationRules, _ layers: Set<IsolationLayer>) {
         do {
             let host = try Self.make(setup, questions)
@@ -61,7 +61,7 @@ final class WorkerServer: Sendable {
             exit(0)
         }
         var rules = rules
-        // Adds room for stacks and library caches to the script's limit.
+        // Adds 256 MB for stacks and library caches to the limit of the scripts.
         rules.memoryInBytes = setup.limits.memoryInBytes.map { UInt64(max($0, 0)) + 256 << 20 }
         let all = layers.union(rules.seal())
         try? channel.send(Frame(.ready, 0, [.list(all.map { .text($0.description) })]))
@@ -94,7 +94,7 @@ final class WorkerServer: Sendable {
         configuration.limits = setup.limits
         configuration.signals = setup.signals
         configuration.output = .none
-        // The host's modules: the host is asked first.
+        // A source without modules, which prevents a search for files. `HostModules` requests the modules from the host.
         if setup.hasModules { configuration.moduleSources = [.lookup { _ in nil }] }
         configuration.callbackErrors =
             setup.failsForCallbacks ? .fail : .handle { questions.tell(.callbackFailure, [WireValue($0)]) }
@@ -110,7 +110,7 @@ final class WorkerServer: Sendable {
         let environment = WorkerEnvironment.make(setup, questions)
         let database = try configuration.openDatabase(seeing: environment)
         if setup.database == nil || setup.connection.isReadonly {
-            // Without a folder for files, temporary tables stay in memory.
+            // The process has no folder for temporary files, so temporary tables are in memory.
             try database.unsafeReentrantWrite { db in try db.execute(sql: OwnSQL.marked("PRAGMA temp_store = MEMORY")) }
         }
         if setup.reportsCommits {
@@ -140,7 +140,7 @@ final class WorkerServer: Sendable {
                 serve(message, frame, host)
             }
         }
-        // The host has gone: SQLite rolls back open transactions, as after the end of any process.
+        // The host has closed the connection or has ended. Open transactions are rolled back.
         if let host = made.withLock({ $0 }) { ScriptHost.closeWithDatabases([host], within: .milliseconds(500)) }
         _exit(0)
     }
@@ -149,12 +149,12 @@ final class WorkerServer: Sendable {
         switch message {
         case .hello, .answer: break
         case .cancel where frame.request == 0:
-            // Requests are cancelled as well, because one may not have started yet.
+            // Also cancels the tasks, because a request may not have started its run yet.
             for task in tasks.withLock({ Array($0.values) }) { task.cancel() }
             host.cancel()
         case .cancel: tasks.withLock { $0[frame.request] }?.cancel()
         case .limitTime:
-            // Before the next run.
+            // Runs on the host's thread, and thus before the next run.
             guard let time = frame.values.first?.duration else { break }
             host.thread.enqueue { host.assumeIsolated { $0.limitTime(to: time) } }
         case .reportRuns: host.runReporter.turnOn()
@@ -181,7 +181,7 @@ final class WorkerServer: Sendable {
             return Frame(.result, frame.request, try await host.serve(message, frame.values))
         } catch {
             var failure = error as? LuaError ?? LuaError(.host, "\(error)")
-            // The host knows whether the task was cancelled.
+            // The host converts this error to a `CancellationError` if its task was cancelled.
             if error is CancellationError { failure = LuaError(.cancelled, "the script was cancelled") }
             return Frame(.failure, frame.request, [WireValue(failure)])
         }
@@ -199,17 +199,18 @@ final class WorkerServer: Sendable {
 }
 
 extension ScriptHost {
-    /// Prepares the state, on its thread.
+    /// Runs a closure on the host's thread, to prepare the Lua state.
     nonisolated func prepareForServing(_ body: @Sendable (isolated ScriptHost) throws -> Void) throws {
         try thread.run { try assumeIsolated { host in try body(host) } }
     }
 
-    /// Makes the process report the position of this host's script when a signal ends it. For watched processes.
+    /// Makes the process report the position of this host's script if a signal kills the process. For processes with a watching parent
+    /// process.
     package nonisolated func prepareLastWords() {
         try? prepareForServing { host in host.state.prepareLastWords() }
     }
 
-    /// Executes a request of the host. The host ensures that runs do not overlap.
+    /// Executes a request. The requesting host ensures that runs do not overlap.
     fileprivate nonisolated func serve(_ message: HostMessage, _ values: [WireValue]) async throws -> [WireValue] {
         @Sendable func value(_ index: Int) -> WireValue { index < values.count ? values[index] : .nil }
         switch message {
@@ -331,7 +332,7 @@ extension ScriptHost {
 
     private func performRun(_ run: @Sendable (isolated ScriptHost) async throws -> [LuaValue]) async throws -> [WireValue] {
         try await perform { host in
-            // Only the first result is sent, because the host decodes no others.
+            // Sends only the first result, because the host ignores all others.
             guard let result = try await run(host).first else { return [] }
             return [try WireValue(result)]
         }
@@ -339,7 +340,7 @@ extension ScriptHost {
 }
 
 extension LuaState {
-    /// Makes the process report the position of this state's script when a signal ends it.
+    /// Makes the process report the position of this state's script if a signal kills the process.
     fileprivate func prepareLastWords() {
         withPlaceDescriber { WorkerEntry.prepareLastWords(describe: $0, subject: $1) }
     }
