@@ -80,7 +80,7 @@ extension AutomationServer {
         return host
     }
 
-    /// Starts the automations of a tenant without a host.
+    /// Creates a host for a tenant that has none, and starts its automations.
     ///
     /// - Parameter isResumed: Whether due times that have passed since the tenant was parked still run, late, instead of being missed.
     /// - Returns: The number of automations.

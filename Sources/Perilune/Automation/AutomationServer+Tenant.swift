@@ -23,7 +23,7 @@ extension AutomationServer {
             public var description: String { rawValue }
         }
 
-        /// The name.
+        /// The name of the tenant.
         public let name: String
         /// The state of the tenant.
         public let state: State

@@ -44,7 +44,7 @@ public actor AutomationServer {
     /// The number of tenants that are being woken, and the continuations of tenants that wait to be woken.
     var turns = 0
     var line: [CheckedContinuation<Void, Never>] = []
-    /// Ends ``run(stoppingWithin:)``.
+    /// The continuation that ends ``run(stoppingWithin:)``.
     private let end: AsyncStream<Void>.Continuation
     private let untilEnd: AsyncStream<Void>
 

@@ -13,7 +13,7 @@ public struct Job<Payload: Decodable & Sendable>: Decodable, Sendable {
     public let attempt: Int
     /// The time at which the job was added.
     public let enqueuedAt: Date
-    /// The payload.
+    /// The decoded payload.
     public let payload: Payload
 
     /// Whether a previous attempt failed or was interrupted, so parts of the job may already have been done.
@@ -25,7 +25,7 @@ public struct Job<Payload: Decodable & Sendable>: Decodable, Sendable {
     }
 }
 
-/// The outcome of an attempt at a job.
+/// The outcome of one attempt to run a job.
 public struct JobOutcome: Decodable, Sendable, Equatable {
     /// The state of the job after the attempt.
     public enum State: String, Decodable, Sendable {
@@ -117,7 +117,7 @@ extension JobQueue {
         /// The time for which completed jobs are kept in the database.
         public var keep: Duration
 
-        /// Makes the options of a handler.
+        /// Creates the options of a job handler.
         public init(
             attempts: Int = 5, backoff: ClosedRange<Duration> = .seconds(1)...(.seconds(3600)), concurrency: Int = 1,
             rate: String? = nil,

@@ -35,14 +35,14 @@ extension ScriptHost {
     /// Returns the file paths of the modules that the automation file requires, including paths at which a module could be added. If one of
     /// these files changes, load the automation file again, which also reloads the modules.
     ///
-    /// - Throws: `LuaError` if the state is closed.
+    /// - Throws: `LuaError` if the host is closed.
     package nonisolated func automationModulePaths() async throws -> [String] {
         try await exclusively { host in try await host.callAutomations("module_paths", []) }
     }
 
     /// All automations, in the order of their definition.
     ///
-    /// - Throws: `LuaError` if the state is closed, or the runs cannot be read.
+    /// - Throws: `LuaError` if the host is closed, or the runs cannot be read.
     public nonisolated func automations() async throws -> [Automation] {
         try await exclusively { host in
             let rows: [Automation.Row] = try await host.callAutomations("describe", [])
@@ -120,7 +120,7 @@ extension ScriptHost {
 
     /// Makes ``waitUntilIdle()`` wait until ``stopAutomations(within:)`` is called, even if only events can trigger automations.
     ///
-    /// - Throws: `LuaError` if the state is closed.
+    /// - Throws: `LuaError` if the host is closed.
     package func waitForEvents() async throws {
         try await backend.waitForEvents(in: self)
     }

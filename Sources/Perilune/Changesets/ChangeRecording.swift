@@ -81,12 +81,12 @@ final class ChangeRecording {
         rows.removeAll()
     }
 
-    /// Called before statements are executed.
+    /// A callback that runs before statements are executed.
     fileprivate func willBeginAccess() {
         if hasStaleStatements { hasStaleStatements = !pdb_expire_statements(connection) }
     }
 
-    /// Called before a row changes.
+    /// A callback of the preupdate hook, which runs before a row changes.
     fileprivate func take(_ kind: CInt, of table: UnsafePointer<CChar>) {
         guard wants(table), !isTooLarge else { return }
         rows.take(kind, of: table)

@@ -79,7 +79,7 @@ package struct ChangesetStructure {
 
     /// The part of a row that must be present.
     private enum Row {
-        /// All values.
+        /// All values must be present.
         case whole
         /// The values before the change. Key columns must be present; unchanged columns may be omitted.
         case former

@@ -29,7 +29,7 @@ public struct ScriptCheck: Sendable {
         public let message: String
         /// The line, from 1; `nil` if the mistake concerns the whole script.
         public let line: Int?
-        /// The name that was probably meant.
+        /// The name that the author probably meant.
         public let suggestion: String?
 
         public var description: String {

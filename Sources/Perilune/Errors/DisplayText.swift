@@ -99,7 +99,7 @@ package enum DisplayText {
 package struct UTF8Pieces: Sequence, IteratorProtocol {
     package enum Piece: Equatable {
         case scalar(Unicode.Scalar)
-        /// A byte that is not part of a scalar.
+        /// A byte that is not part of a valid scalar.
         case invalid(UInt8)
     }
 

@@ -26,7 +26,7 @@ public struct ErrorReport: Sendable, Equatable {
 
     /// The message for people, without its position.
     public package(set) var message: String
-    /// The kind of the error, for programs: `sql`, `syntax`, `timeout` and others.
+    /// The kind of the error, for programs, such as `sql`, `syntax` or `timeout`.
     public package(set) var kind: String
     /// SQLite's extended result code.
     public package(set) var code: Int?

@@ -11,7 +11,7 @@ package struct SchemaNames: Equatable, Sendable {
         }
     }
 
-    /// The tables and views.
+    /// The tables and views, with their columns.
     package var tables: [Table] = []
     package var functions: [String] = []
 
@@ -24,7 +24,7 @@ package struct SchemaNames: Equatable, Sendable {
 package struct Suggestion: Equatable {
     /// The help text for people: `did you mean ...?` and a list of existing names.
     package let help: String
-    /// The nearest names.
+    /// The suggested names.
     package let names: [String]
 
     /// Returns whether an SQLite message concerns an unknown name.

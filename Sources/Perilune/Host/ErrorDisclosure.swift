@@ -3,7 +3,7 @@ internal import PeriluneBindings
 internal import PeriluneDependencies
 public import PeriluneLua
 
-/// The rule that determines which error texts of the program's functions scripts can see.
+/// A rule that determines whether scripts can see the error messages of the program's functions.
 ///
 /// The error itself always reaches the program, as `LuaError.underlying`. See <doc:ErrorsForTenants>.
 public enum ErrorDisclosure: Sendable {
@@ -14,7 +14,7 @@ public enum ErrorDisclosure: Sendable {
     /// scripts written by the program's developers.
     case all
 
-    /// Whether scripts see the text of an error.
+    /// Returns whether scripts see the text of an error.
     func shows(_ error: any Error) -> Bool {
         switch self {
         case .all: true
@@ -25,7 +25,7 @@ public enum ErrorDisclosure: Sendable {
         }
     }
 
-    /// The text that scripts see.
+    /// Returns the text of an error that scripts see, which may be a generic message.
     func text(of error: any Error) -> String {
         guard shows(error) else { return LuaState.withheldMessage }
         return (error as? any LocalizedError)?.errorDescription ?? "\(error)"

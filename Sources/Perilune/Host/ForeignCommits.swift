@@ -14,7 +14,7 @@ final class ForeignCommits: Sendable {
 
     /// Notifies the observers of the tables that a transaction has changed.
     ///
-    /// - Parameter tables: Their names; empty for all tables.
+    /// - Parameter tables: The names of the tables; empty for all tables.
     func note(_ tables: [String]) {
         let source = ObjectIdentifier(self)
         // A transaction without statements acquires no lock. A lock could make the script's next write fail.

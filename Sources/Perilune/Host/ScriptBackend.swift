@@ -86,10 +86,10 @@ enum LibraryInterface: String {
 protocol ObservedFunction: AnyObject, Sendable {
     var name: String { get }
 
-    /// Waits until there may be a new value.
+    /// Waits until a transaction may have changed the value.
     func waitForChange() async throws
 
-    /// Returns a new value; `nil` if nothing has changed.
+    /// Returns the new value; `nil` if the value has not changed.
     func take(in host: isolated ScriptHost) async throws -> [LuaValue]?
 
     /// Calls a method of the observation in Lua, which pauses or resumes the observation, or changes its function. Returns the method's
@@ -111,7 +111,7 @@ protocol ScriptControl: Sendable {
     func cancelRunOrNext()
     /// Forwards a system signal to the scripts. Returns whether a script observes the signal.
     func deliver(signal name: String) -> Bool
-    /// The layers of isolation around the scripts.
+    /// The active isolation layers of the scripts' process.
     var layers: Set<IsolationLayer> { get }
     /// Whether the process of the scripts has ended, which makes further runs impossible.
     var hasEnded: Bool { get }

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import GRDB
 internal import PeriluneBindings
 
-// Closing hosts at the end of a process.
+// Closes hosts and databases before the process exits.
 
 extension ScriptHost {
     /// Closes hosts and their databases before the process exits. The last connection to a database file checkpoints the write-ahead log

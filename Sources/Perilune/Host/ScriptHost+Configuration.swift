@@ -12,12 +12,12 @@ extension ScriptHost {
         public var database: DatabaseSource?
         /// The Lua standard libraries that scripts can use; by default, only harmless functions.
         public var libraries: LuaLibraries = .sandboxed
-        /// The limits of one run.
+        /// The limits of each run.
         public var limits: LuaLimits = .none
         /// Whether Lua behaves the same in every process: `pairs` and `next` visit keys in a fixed order, and texts contain numbers instead
         /// of memory addresses. Always on in tests and previews. The clock and random numbers come from the dependency container.
         public var isDeterministic = false
-        /// Whether scripts may open database files and use SQL that reaches files (`ATTACH`, `VACUUM INTO`).
+        /// Whether scripts may open database files, and use SQL that accesses files (`ATTACH`, `VACUUM INTO`).
         public var allowsFiles = false
         /// The paths of SQLite extensions, which every connection used by scripts loads. Extensions are native code without limits: list
         /// only extensions that are safe for sandboxed scripts. Scripts cannot load extensions.
@@ -36,7 +36,7 @@ extension ScriptHost {
         public var diskQuota: Int?
         /// A recorder for calls of functions with external effects, which are recorded instead of executed; `nil` to execute them.
         public var effectRecorder: EffectRecorder?
-        /// The rule that determines which error texts of the program's functions scripts can see.
+        /// The rule that determines whether scripts can see the error messages of the program's functions.
         public var errorDisclosure = ErrorDisclosure.described
         /// A closure that is called on the host's thread when a run starts or ends. The closure must return quickly and must not use the
         /// host.

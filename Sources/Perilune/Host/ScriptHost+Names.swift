@@ -26,7 +26,7 @@ extension ScriptHost {
         }
     }
 
-    /// Returns the names in the default database; `nil` if they cannot be read now.
+    /// Returns the names in the default database; `nil` if the database cannot be read at the moment.
     package func databaseNames() -> DatabaseNames? {
         try? database.unsafeReentrantRead(DatabaseNames.init)
     }

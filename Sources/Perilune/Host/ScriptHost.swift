@@ -27,7 +27,7 @@ public actor ScriptHost {
     nonisolated let environment: ScriptEnvironment
     /// The receiver of unhandled errors in callbacks.
     let callbackErrors: CallbackErrors
-    /// The source texts that error reports may quote.
+    /// The source texts that error reports can quote.
     var sourceTexts: SourceTexts
     /// The environment that databases use on the host's thread, retained here.
     private let threadEnvironment: ThreadEnvironment?
@@ -38,7 +38,7 @@ public actor ScriptHost {
     nonisolated let runReporter: RunReporter
     /// Whether `require` searches for files through `package.path`.
     nonisolated let searchesFiles: Bool
-    /// The rule that determines which error texts scripts can see.
+    /// The rule that determines whether scripts can see the error messages of the program's functions.
     nonisolated let disclosure: ErrorDisclosure
     /// Whether timers and tasks inherit the task-local values of the run that started them.
     nonisolated let carriesTaskLocalValues: Bool

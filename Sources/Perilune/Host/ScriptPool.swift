@@ -24,7 +24,7 @@ public actor ScriptPool {
         let version: Int
     }
 
-    /// A host that is used exclusively by a call.
+    /// A host that a call uses exclusively.
     private final class Loan: Sendable {
         /// `nil` after the call has ended. Tasks that the call started may outlive it, and inherit this object as a task-local value.
         private let host: Mutex<ScriptHost?>
@@ -78,7 +78,7 @@ public actor ScriptPool {
     private var spares: [Member] = []
     private let spareCount: Int
     private var isMakingSpare = false
-    /// The number of hosts that may still be created.
+    /// The number of hosts that can still be created within the maximum size.
     private var missing: Int
     /// The number of hosts that are being created for calls.
     private var underConstruction = 0

@@ -24,7 +24,7 @@ public struct ScriptPoolError: Error, CustomStringConvertible, Sendable {
 
     /// Identifies the reason in a form that programs can check.
     public let code: Code
-    /// Describes the reason, for people.
+    /// A description of the reason, for people.
     public let message: String
 
     /// Creates an error, for example for tests of a program with a fake pool.

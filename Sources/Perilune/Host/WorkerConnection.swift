@@ -30,7 +30,7 @@ final class WorkerConnection: Sendable {
     private struct State {
         var count: UInt32 = 0
         var requests: [UInt32: PendingRequest] = [:]
-        /// The cancelled requests.
+        /// The numbers of the cancelled requests.
         var cancelled: Set<UInt32> = []
         /// The questions that are being answered, by number.
         var questions: [UInt32: Question] = [:]
@@ -39,7 +39,7 @@ final class WorkerConnection: Sendable {
         /// The errors thrown by Swift functions. The process refers to them by number.
         var errors: [Int64: any Error] = [:]
         var errorCount: Int64 = 0
-        /// The reason why the process ended or will end.
+        /// The error that describes why the process has ended or is being killed.
         var reason: LuaError?
         var hasEnded = false
         var lastCall: String?

@@ -56,7 +56,7 @@ enum WorkerMessage: UInt8 {
     case print
     case log
     case callbackFailure
-    /// The names of the signals that scripts observe.
+    /// A notification with the names of the signals that scripts observe.
     case signals
     /// A traced statement. The values are its SQL and its duration.
     case statement

@@ -51,9 +51,9 @@ public final class ScriptPreview: Sendable {
     private let trace: SQLTrace?
     /// The maximum size of a temporary file of changes, in bytes.
     private let fileLimitInBytes: Int
-    /// Used only on the queue of the copy.
+    /// `nonisolated(unsafe)` is safe, because only the queue of the copy uses this property.
     private nonisolated(unsafe) var start: ChangeCollector.Start
-    /// Used only on the queue of the copy.
+    /// `nonisolated(unsafe)` is safe, because only the queue of the copy uses this property.
     private nonisolated(unsafe) var found: (report: PreviewReport, changes: PlanChanges?)?
 
     /// Creates a preview, copies the database, and starts to record changes.
@@ -63,7 +63,7 @@ public final class ScriptPreview: Sendable {
     ///   the source opens it in every context. The copy has the functions and collations of the source's `configuration`, or of the open
     ///   database.
     /// - Parameter options: The options of the preview.
-    /// - Throws: A GRDB error if the database cannot be read, or `LuaError` if the seed fails.
+    /// - Throws: A GRDB error if the database cannot be read; the errors of its migrations.
     public init(
         of source: DatabaseSource? = nil, configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
         options: Options = Options()

@@ -31,7 +31,7 @@ final class PreviewCopy: Sendable {
         (configuration.readonly, configuration.journalMode, configuration.label) = (false, .default, nil)
         configuration.allowsUnsafeTransactions = keepsTransactions
         extensions.install(in: &configuration)
-        // The copy need not survive a power failure.
+        // The copy does not need to survive a power failure.
         configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = OFF") }
         self.configuration = configuration
         func open(_ path: String?) throws -> DatabaseQueue {

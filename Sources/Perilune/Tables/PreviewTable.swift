@@ -5,7 +5,7 @@ internal import PeriluneRecords
 struct PreviewTable {
     enum Kind: String {
         case table, virtual
-        /// A table in which a virtual table stores its rows.
+        /// A shadow table, in which a virtual table stores its rows.
         case shadow
     }
 
@@ -24,7 +24,7 @@ struct PreviewTable {
     let hasRowID: Bool
     /// The columns in order, without the hidden columns of virtual tables.
     let columns: [Column]
-    /// Whether the key is the row id.
+    /// Whether the primary key is the row ID.
     let isRowIDKey: Bool
     /// Whether different stored keys may compare equal in SQLite, such as `a` and `A` with a collation, or 1 and 1.0 in a column without a
     /// type.

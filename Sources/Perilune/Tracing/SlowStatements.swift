@@ -20,7 +20,7 @@ final class SlowStatements: Sendable {
         self.report = report
     }
 
-    /// Sets the database in which query plans are read.
+    /// Sets the database that is queried for query plans.
     func begin(with writer: any DatabaseWriter) {
         database.withLock { $0.writer = writer }
     }

@@ -204,8 +204,7 @@ extension ScriptHost {
         try thread.run { try assumeIsolated { host in try body(host) } }
     }
 
-    /// Makes the process report the position of this host's script if a signal kills the process. For processes with a watching parent
-    /// process.
+    /// Makes the process report the position of this host's script if a signal kills the process. For processes under a supervisor.
     package nonisolated func prepareLastWords() {
         try? prepareForServing { host in host.state.prepareLastWords() }
     }
