@@ -119,6 +119,37 @@ struct EmbeddingExamples {
         #expect(found == [7, 2, 3])
     }
 
+    @Test func `a function with an effect`() async throws {
+        let outbox = Outbox(), mailer = outbox.mailer
+        func registerMail(in host: ScriptHost) async throws {
+            // example
+            try await host.register(module: "mail") { mail in
+                mail.function("send", parameters: ["to"], effect: .external) {
+                    (to: String) async throws -> Int in
+                    try await mailer.send(to, "Your cart is full.")
+                    return 1
+                } preview: { _ in
+                    0
+                }
+            }
+            // end
+        }
+        let host = try await ScriptHost()
+        try await registerMail(in: host)
+        let done: Int = try await host.run(source: "return require('mail').send('Verne')")
+        #expect(done == 1 && outbox.letters == ["Verne: Your cart is full."])
+        // example
+        let preview = try await ScriptPreview(of: .inMemory())
+        try await registerMail(in: preview.host)
+        let sent: Int = try await preview.host.run(
+            source: "return require('mail').send('Verne')")
+        let (report, _) = try await preview.finish()
+        print(sent, report.effects.map(\.name))    // 0 ["mail.send"]
+        // end
+        #expect(sent == 0 && report.effects.map(\.name) == ["mail.send"])
+        #expect(outbox.letters.count == 1)
+    }
+
     @Test func `a function that checks its numbers`() async throws {
         enum SumError: Error { case tooLarge }
         var configuration = ScriptHost.Configuration(database: .inMemory())
