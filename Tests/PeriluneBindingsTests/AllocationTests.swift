@@ -176,7 +176,8 @@ private let verbs: [(name: String, source: String)] = [
 ]
 
 @Suite struct AllocationTests {
-    @Test(arguments: verbs.indices) func `a failing allocation is an error that leaves nothing open and the state usable`(
+    @Test(arguments: verbs.indices)
+    func `a failed allocation raises an error, leaves nothing open and keeps the Lua state usable`(
         _ index: Int
     ) throws {
         let queue = try DatabaseQueue()

@@ -6,13 +6,13 @@ import PeriluneLuaFileTools
 /// raises]`.
 @Suite struct ContractTests {
     @Test(arguments: ["CPeriluneShim", "CPeriluneRows", "CPeriluneRecords"])
-    func `every declaration with a Lua state has a contract for the stack and for errors`(_ target: String) throws {
+    func `every C declaration that takes a Lua state documents its stack effect and its errors`(_ target: String) throws {
         let declarations = try CHeader.read(target).flatMap(\.declarations)
         #expect(declarations.count > 40)
         #expect(declarations.filter { !$0.hasContract }.map(\.description) == [])
     }
 
-    @Test func `a declaration without a contract is reported by name`() {
+    @Test func `a declaration without a documented contract is reported by name`() {
         let header = CHeader(
             path: "x.h",
             text: """

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown name is not a module`() {
+    @Test func `an unknown module name is not found`() {
         #expect(LibraryModules.perilune.source(of: "perilune.nothing") == nil)
         #expect(LibraryModules.perilune.bytecode(of: "perilune.nothing") == nil)
         #expect(LibraryModules.perilune.source(of: "scenarios.expectations.check") == nil)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct HostTests {
     @Test(.patience)
-    func `scripts run on their own threads, so that Swift concurrency is not blocked`() async throws {
+    func `scripts run on separate threads and do not block Swift concurrency`() async throws {
         // More hosts than the Swift concurrency pool has threads on any test machine.
         let hosts = try (0..<64).map { _ in try testHost { $0.limits.isCancellable = true } }
         let begun = Tally()
@@ -56,7 +56,7 @@ import Testing
             """, { $0.allowsFiles = false })
     }
 
-    @Test func `a script that fails closes its variables`() async throws {
+    @Test func `the to-be-closed variables of a failing script are closed`() async throws {
         let host = try testHost()
         await #expect(throws: LuaError.self) {
             try await host.run(

@@ -21,7 +21,7 @@ import Testing
         #expect(Set(folders.map { String($0[1]) }) == Set(Self.scenarioRooms))
     }
 
-    @Test func `modules use only their own room and lower rooms`() {
+    @Test func `library modules require only modules of their own room and of lower rooms`() {
         let upward = LibraryFile.all.flatMap { file in
             file.name == "perilune"
                 ? [] : file.uses.filter { height(of: $0) > height(of: file.name) }.map { "\(file.name) uses \($0)" }
@@ -38,7 +38,7 @@ import Testing
         return Self.rooms.count + 1 + (room ?? Self.scenarioRooms.count)
     }
 
-    @Test func `each module has the same name in all files, and no two modules share one`() {
+    @Test func `each library module has one name in all files, and all names differ`() {
         var aliases: [String: Set<String>] = [:]
         var modules: [String: Set<String>] = [:]
         for use in LibraryFile.all.flatMap(\.aliases) {
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// The assignments to tables of other modules, at which a reader of those modules cannot see who else changes them.
-    @Test func `only the known assignments change tables of other modules`() {
+    @Test func `no library module changes the table of another, except in a few known assignments`() {
         let written = LibraryFile.all.filter { $0.room != "native" && !$0.name.hasPrefix("scenarios.native") }.flatMap(
             \.writesElsewhere)
         #expect(Set(written).sorted() == Self.knownWrites)
@@ -95,7 +95,7 @@ import Testing
         "scenarios: state.phase",
     ]
 
-    @Test func `every required module exists`() {
+    @Test func `every module that the library requires exists`() {
         let names = Set(LibraryFile.all.map(\.name))
         let missing = LibraryFile.all.flatMap { file in
             file.uses.filter { !names.contains($0) }.map { "\(file.name) requires \($0)" }
@@ -103,7 +103,7 @@ import Testing
         #expect(missing == [])
     }
 
-    @Test func `no modules require each other while loading`() {
+    @Test func `library modules do not require each other in a cycle while they load`() {
         let files = Dictionary(uniqueKeysWithValues: LibraryFile.all.map { ($0.name, $0.usesWhenLoaded) })
         var done: Set<String> = []
         var circles: [String] = []
@@ -124,7 +124,8 @@ import Testing
         #expect(builders.map(\.name) == ["perilune.records.sql"])
     }
 
-    @Test(arguments: LibraryFile.natives) func `modules that Swift and C provide are described`(_ file: LibraryFile) async throws
+    @Test(arguments: LibraryFile.natives) func `modules that Swift and C provide have descriptions`(_ file: LibraryFile)
+        async throws
     {
         let provided = Provided()
         _ = try testHost { configuration in
@@ -138,7 +139,7 @@ import Testing
         #expect(Set(file.described) == Set(provided.names.filter { !$0.hasPrefix("__") }))
     }
 
-    @Test func `all values that the scenario runner provides are described, and no others are used`() throws {
+    @Test func `the scenario library uses exactly the described values of the runner`() throws {
         let file = try #require(LibraryFile.all.first { $0.name == "scenarios.native.host" })
         let provided = try LibraryFile.functionsOfRunner()
         #expect(provided.count > 20)
@@ -149,7 +150,7 @@ import Testing
         #expect(Set(used).subtracting(provided) == [])
     }
 
-    @Test func `scripts cannot reach modules of the library`() async throws {
+    @Test func `scripts cannot require internal library modules`() async throws {
         let host = try testHost()
         for name in ["perilune.records.class", "perilune.native.records", "perilune.require"] {
             await #expect(throws: (any Error).self) { try await host.run(source: "require \"\(name)\"") }

@@ -114,15 +114,15 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
             """)
     }
 
-    @Test(arguments: endless.indices) func `the time limit ends a script wherever it is`(_ index: Int) async throws {
+    @Test(arguments: endless.indices) func `the time limit ends every kind of endless script`(_ index: Int) async throws {
         try await check(endless[index].source, endedBy: .timeout, within: .milliseconds(300)) { $0.limits.time = Self.longTime }
     }
 
-    @Test(arguments: endless.indices) func `the instruction budget ends a script wherever it is`(_ index: Int) async throws {
+    @Test(arguments: endless.indices) func `the instruction limit ends every kind of endless script`(_ index: Int) async throws {
         try await check(endless[index].source, endedBy: .budget) { $0.limits.instructions = 500_000 }
     }
 
-    @Test(arguments: endless.indices) func `cancellation ends a script wherever it is`(_ index: Int) async throws {
+    @Test(arguments: endless.indices) func `cancellation ends every kind of endless script`(_ index: Int) async throws {
         try await check(endless[index].source, endedBy: .cancelled) {
             $0.limits.isCancellable = true
         } onceRunning: {
@@ -130,7 +130,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         }
     }
 
-    @Test func `cancellation ends slow SQL even without limits`() async throws {
+    @Test func `cancellation ends slow SQL in a host without limits`() async throws {
         for source in endless.map(\.source) where source.contains("MAX(i)") && !source.contains("pcall") {
             try await check(source, endedBy: .cancelled) { _ in
             } onceRunning: {
@@ -149,7 +149,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         #expect(error?.code == .cancelled)
     }
 
-    @Test func `records are unchanged if their insertion is interrupted`() async throws {
+    @Test func `records stay unchanged if their insertion is interrupted`() async throws {
         let host = try testHost { $0.limits.isCancellable = true }
         try await host.runChecked(
             """
@@ -168,7 +168,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
             """)
     }
 
-    @Test func `a temporary default database is reset if the run is interrupted`() async throws {
+    @Test func `perilune.with restores the default database if the run is interrupted`() async throws {
         let host = try testHost { $0.limits.isCancellable = true }
         try await host.runChecked("own = db other = perilune.queue() other:execute('CREATE TABLE other (a)')")
         try await cancel("perilune.with({ database = other }, function() begin() while true do end end)", in: host)
@@ -199,7 +199,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') local list = {} while true do list[#list + 1] = db:rows('SELECT 1') end end)",
         "db:execute('CREATE TABLE u (id TEXT PRIMARY KEY)') db:record_changes(function(db) for i = 1, math.huge do db:execute('INSERT INTO u VALUES (?)', ('x'):rep(10000) .. i) db:execute('DELETE FROM u') end end)",
         "db:execute('CREATE TABLE u (id INTEGER PRIMARY KEY)') db:record_changes(function(db) db:execute('INSERT INTO u ' .. [[\(rows)]]) end)",
-    ]) func `the memory limit ends a script wherever it is`(_ source: String) async throws {
+    ]) func `the memory limit ends every kind of endless script`(_ source: String) async throws {
         try await check(source, endedBy: .memory) {
             $0.limits.memoryInBytes = 16 << 20
             $0.limits.time = Self.longTime
@@ -223,7 +223,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         """,
         "local q = perilune.queue() q:execute('CREATE TABLE t (a)') q:execute([[INSERT INTO t SELECT zeroblob(100000) FROM (\(rows))]])",
         "local s = db:prepare('SELECT length(?)') while true do pcall(db.fetch_value, db, 'SELECT zeroblob(15000000) || zeroblob(15000000)') end",
-    ]) func `SQLite's allocations count, even during compilation`(_ source: String) async throws {
+    ]) func `memory that SQLite allocates counts toward the limit, even while it compiles SQL`(_ source: String) async throws {
         let error = await failure(of: source) {
             $0.limits.memoryInBytes = 16 << 20
             $0.limits.time = .seconds(20)
@@ -280,7 +280,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         }
     }
 
-    @Test func `nothing is committed after the time limit`() async throws {
+    @Test func `a script commits nothing after its time limit`() async throws {
         let host = try testHost { $0.limits.time = Self.longTime }
         try await host.runChecked("db:execute('CREATE TABLE t (a)')")
         await host.limitTime(to: .milliseconds(200))
@@ -296,7 +296,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         try await host.runChecked("equal(db:fetch_value('SELECT COUNT(*) FROM t'), 0)")
     }
 
-    @Test func `a value longer than the memory limit is an error in SQL too`() async throws {
+    @Test func `an SQL value that exceeds the memory limit is an error`() async throws {
         try await script(
             """
             for _, sql in ipairs{ "SELECT zeroblob(900000000)", "SELECT length(randomblob(900000000))" } do
@@ -312,7 +312,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         ) { $0.limits.memoryInBytes = 16 << 20 }
     }
 
-    @Test func `data that earlier runs have stored does not count`() async throws {
+    @Test func `data that earlier runs have stored does not count toward the memory limit`() async throws {
         let host = try testHost { $0.limits.memoryInBytes = 16 << 20 }
         try await host.runChecked("db:execute('CREATE TABLE t (a)')")
         for _ in 0..<5 {
@@ -333,7 +333,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         for i = 1, 5 do perilune.after(i / 1000, function() db:execute('INSERT INTO u VALUES (1)') end) end
         """,
         "local a = perilune.automation{ name = 'a', on = { event = 'go' }, run = fill } for i = 1, 5 do perilune.after(i / 1000, function() a:run() end) end",
-    ]) func `data from a script's tasks counts together with its own`(_ source: String) async throws {
+    ]) func `data of a script's tasks counts toward the script's memory limit`(_ source: String) async throws {
         let host = try testHost { $0.limits.memoryInBytes = 16 << 20 }
         try await host.runChecked(
             """
@@ -346,14 +346,14 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         try await host.runChecked("assert(db:fetch_value('SELECT SUM(length(a)) FROM t') < 16 << 20) fill()")
     }
 
-    @Test func `os.exit in a block rolls back`() async throws {
+    @Test func `os.exit in a write block rolls back`() async throws {
         try await check(
             "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') pcall(os.exit, 3) while true do end end)",
             endedBy: .exit
         ) { _ in }
     }
 
-    @Test func `a script that was ended inside a cursor does not affect the next one`() async throws {
+    @Test func `a script that is ended inside a cursor does not affect the next script`() async throws {
         let host = try testHost { $0.limits.time = Self.longTime }
         try await host.runChecked("db:execute('CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)')")
         for _ in 0..<5 {

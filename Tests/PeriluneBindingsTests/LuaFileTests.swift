@@ -25,13 +25,13 @@ import Testing
             })
     }
 
-    @Test func `every test in Lua is found once`() {
+    @Test func `every Lua test is found exactly once`() {
         #expect(!Self.all.isEmpty)
         #expect(Set(Self.all.map(\.description)).count == Self.all.count)
         #expect(LuaTest.overlookedLines(beside: #filePath) == [])
     }
 
-    @Test func `a failing test in Lua reports its line`() async throws {
+    @Test func `a failing Lua test reports its line`() async throws {
         let host = try testHost()
         let source = testFunctions() + LuaTest.definition + "test(\"x\", function()\n equal(1, 2) end)"
         let error = await #expect(throws: (any Error).self) {

@@ -26,7 +26,7 @@ import Testing
             """)
     }
 
-    @Test func `nested access is an error from everywhere`() async throws {
+    @Test func `forbidden nested blocks are refused in every kind of block`() async throws {
         try await script(
             """
             local path = temporary_path("nested.sqlite")
@@ -108,7 +108,7 @@ import Testing
             """)
     }
 
-    @Test func `repeated names and wrong arguments leave a statement usable`() async throws {
+    @Test func `a statement stays usable after wrong arguments`() async throws {
         try await script(
             """
             equal(db:fetch_one("SELECT :a AS x, :a AS y, @a AS z", { a = 1 }), { x = 1, y = 1, z = 1 })
@@ -162,7 +162,7 @@ import Testing
             """)
     }
 
-    @Test func `missing positions and wrong types of a row are errors`() async throws {
+    @Test func `missing columns and wrong types of a row are errors`() async throws {
         try await script(
             """
             local row = db:fetch_one("SELECT 'x' AS a")
@@ -176,7 +176,7 @@ import Testing
             """)
     }
 
-    @Test func `numbers out of range are errors`() async throws {
+    @Test func `options and arguments out of range are errors`() async throws {
         try await script(
             """
             for _, value in ipairs{ 0/0, 1/0, -1, 1e300 } do
@@ -188,7 +188,7 @@ import Testing
             """)
     }
 
-    @Test func `damage that would be silent is an error`() async throws {
+    @Test func `SQL that would cause silent damage is refused`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a)")
@@ -237,7 +237,7 @@ import Testing
             """)
     }
 
-    @Test func `methods refuse every other value as self`() async throws {
+    @Test func `methods refuse a self of any other type`() async throws {
         try await script(
             """
             local values = { 1, 1.5, "x", true, {}, print, perilune.null, perilune.blob("x"), coroutine.create(print), io.stdout,
@@ -262,7 +262,7 @@ import Testing
             """)
     }
 
-    @Test func `the handle of a block differs from other databases`() async throws {
+    @Test func `the handle of a block equals its own database and no other`() async throws {
         try await script(
             """
             local other = perilune.queue()
@@ -277,7 +277,7 @@ import Testing
             """)
     }
 
-    @Test func `finalizers may use databases, statements and cursors during the run and on closing`() async throws {
+    @Test func `finalizers may use databases, statements and cursors, even when the state closes`() async throws {
         for atClose in [false, true] {
             let host = try testHost()
             try await host.runChecked(
@@ -392,7 +392,7 @@ import Testing
             """)
     }
 
-    @Test func `an error in a collation is raised immediately, even without a loop`() async throws {
+    @Test func `an error in a collation is raised immediately`() async throws {
         try await script(
             """
             local mine, fail = {}, true
@@ -459,7 +459,7 @@ import Testing
             """)
     }
 
-    @Test func `a table with a script's collation or function outlives the script`() async throws {
+    @Test func `a table that uses a script's collation or function stays usable after the script`() async throws {
         let path = temporaryPath("functions.sqlite")
         try await script(
             """
@@ -480,7 +480,7 @@ import Testing
             """, arguments: [path])
     }
 
-    @Test func `functions of a released script are errors in a database of the host`() throws {
+    @Test func `after a script is released, its SQL functions raise errors in the host's database`() throws {
         let queue = try DatabaseQueue()
         do {
             let state = try LuaState(libraries: .trusted)
@@ -503,7 +503,7 @@ import Testing
         try queue.close()
     }
 
-    @Test func `a library table that a script has broken affects only the script`() async throws {
+    @Test func `damage to Lua's standard library by a script affects only that script`() async throws {
         try await script(
             """
             for _, name in ipairs{ "ipairs", "pairs", "type", "setmetatable", "error", "tostring", "select", "next", "rawget" } do _G[name] = nil end
@@ -518,7 +518,7 @@ import Testing
             """)
     }
 
-    @Test func `deep recursion through databases is an error`() async throws {
+    @Test func `endless recursion through database calls raises an error`() async throws {
         try await script(
             """
             local function deeper(depth) return perilune.queue():write(function() return deeper(depth + 1) end) end

@@ -26,33 +26,33 @@ private let largestCircle = 7
         house = try CHouse(sources: CHouse.read(order.map(\.name)), order: order)
     }
 
-    @Test func `every C file is in a room that has a place in the order`() {
+    @Test func `every C file belongs to a room in the layer order`() {
         #expect(house.files.count > 80)
         #expect(house.strangers == [])
     }
 
     /// Builds that share one list of include folders between targets would confuse headers of the same name.
-    @Test func `each public header has a name of its own`() {
+    @Test func `every public header has a unique name`() {
         let names = house.files.keys.filter { $0.contains("/include/") }.map { $0.split(separator: "/").last! }
         #expect(names.count > 10)
         #expect(Set(names).count == names.count)
     }
 
-    @Test func `no include runs upward between rooms or targets`() {
+    @Test func `no file includes a header of a higher room or target`() {
         #expect(house.includesUpward == [])
     }
 
-    @Test func `no use of a function or variable runs upward between rooms or targets`() {
+    @Test func `no file uses a function or variable of a higher room or target`() {
         #expect(house.uses.count > 900)
         #expect(house.usesUpward == [])
     }
 
-    @Test func `files that use each other in a circle are few, and in one room`() {
+    @Test func `cyclic dependencies are small and stay in one room`() {
         let tooLarge = house.circles.filter { $0.count > largestCircle || Set($0.map(CPlace.init)).count > 1 }
         #expect(tooLarge == [])
     }
 
-    @Test func `an include and a use that run upward are found, and named`() throws {
+    @Test func `an include and a use of a higher room are found and named`() throws {
         let house = CHouse(
             sources: [
                 "CPeriluneRows/State/state.c": """
@@ -104,17 +104,17 @@ private let usersOfCore = [
         sources = try SwiftCode.read(targetsAboveLua)
     }
 
-    @Test func `only the files that are known to use the core of a state do`() {
+    @Test func `only known files use the core of a Lua state`() {
         #expect(sources.count > 150)
         #expect(sources.filter { SwiftCode.usesCore($0.value) }.keys.sorted() == usersOfCore.keys.sorted())
     }
 
-    @Test func `Lua's own API is not called above the target that wraps it`() {
+    @Test func `only the wrapping target calls Lua's C API`() {
         let calls = sources.flatMap { path, text in SwiftCode.callsOfLua(text).map { "\(path) calls \($0)" } }
         #expect(calls.sorted() == [])
     }
 
-    @Test func `uses of the core and the Lua API are found, except in comments and strings`() {
+    @Test func `uses of the state's core and of the Lua C API are found, except in comments and strings`() {
         #expect(SwiftCode.usesCore("let L = state.core.L"))
         #expect(SwiftCode.usesCore("func f(_ core: LuaCore)"))
         #expect(!SwiftCode.usesCore("/// See ``LuaCore``.\nlet text = \"state.core\" // state.core"))

@@ -48,17 +48,17 @@ private let order: [(target: String, rooms: [String])] = [
         house = SwiftHouse(sources: sources, order: order)
     }
 
-    @Test func `every Swift file is in a room that has a place in the order`() {
+    @Test func `every Swift file belongs to a room in the layer order`() {
         #expect(house.files.count > 500)
         #expect(house.strangers == [])
     }
 
-    @Test func `no use of a type runs upward between rooms`() {
+    @Test func `no file uses a type of a higher room`() {
         #expect(house.uses.count > 1_000)
         #expect(house.usesUpward == [])
     }
 
-    @Test func `the architecture article lists the rooms in the same order`() throws {
+    @Test func `the architecture article lists the rooms in their layer order`() throws {
         let article = try String(
             contentsOf: Self.root.appending(path: "Sources/Perilune/Perilune.docc/Architecture.md"), encoding: .utf8)
         for (target, rooms) in order {
@@ -70,7 +70,7 @@ private let order: [(target: String, rooms: [String])] = [
         }
     }
 
-    @Test func `only the command imports clusters`() throws {
+    @Test func `only the command-line tool imports the cluster module`() throws {
         let folder = Self.root.appending(path: "Sources")
         var importers: Set<String> = []
         for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where path.hasSuffix(".swift") {
@@ -80,7 +80,7 @@ private let order: [(target: String, rooms: [String])] = [
         #expect(importers == ["PeriluneCLI", "PeriluneCluster"])
     }
 
-    @Test func `a use that runs upward is found, with its line`() {
+    @Test func `a use of a higher room is found with its line`() {
         let house = SwiftHouse(
             sources: [
                 "Target/Low/Low.swift": """

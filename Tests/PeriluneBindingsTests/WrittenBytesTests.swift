@@ -36,7 +36,9 @@ import Testing
             "db:fetch_value('SELECT sum(length(h)) FROM (SELECT hex(randomblob(500)) AS h FROM (' .. rows .. ') ORDER BY h)')",
             "db:execute('CREATE TEMP TABLE u AS SELECT hex(randomblob(500)) AS h FROM (' .. rows .. ')')",
         ])
-    func `a run that writes more ends, and its uncommitted changes are undone`(_ journal: String, _ source: String) async throws {
+    func `a run that exceeds its limit of written bytes is ended, and its uncommitted changes are rolled back`(
+        _ journal: String, _ source: String
+    ) async throws {
         try await withHost(journal: journal) { host, queue in
             let error = await #expect(throws: LuaError.self) {
                 try await host.run(source: "local rows = ...\n" + source, arguments: Self.rows)
@@ -59,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `the bytes that a run's tasks write are counted together`() async throws {
+    @Test func `bytes that a run's tasks write count toward the run's limit`() async throws {
         try await withHost { host, queue in
             try await host.run(
                 source: """
@@ -70,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `each run's writes are counted separately, and reading does not count`() async throws {
+    @Test func `each run's written bytes are counted separately, and reads do not count`() async throws {
         try await withHost { host, queue in
             for _ in 0..<10 {
                 try await host.run(source: "for i = 1, 20 do db:execute('INSERT INTO t VALUES (zeroblob(100000))') end")

@@ -117,7 +117,7 @@ import Testing
         Task("names for the shell", "$PERILUNE completion bash", "_perilune()"),
     ]
 
-    @Test(arguments: tasks) func `each task takes one command`(task: Task) throws {
+    @Test(arguments: tasks) func `each common task takes one command`(task: Task) throws {
         let result = try Self.makeFolder().shell(task.line)
         #expect(result.output.contains(task.shown), "\(task.line)\n\(result.output)\(result.errors)")
         #expect(result.status == 0, "\(task.line)\n\(result.errors)")

@@ -17,7 +17,7 @@ import Testing
         (["migrate", "broken", "--dry-run"], 1),
     ]
 
-    @Test(arguments: commands) func `no temporary file is left`(_ command: [String], _ status: Int32) throws {
+    @Test(arguments: commands) func `no command leaves temporary files`(_ command: [String], _ status: Int32) throws {
         let folder = try TestFolder([
             "migrations/0001_more.sql": "CREATE TABLE more (a)", "broken/0001_wrong.sql": "CREATE nonsense", "tmp/.keep": "",
         ])

@@ -4,7 +4,7 @@ import Testing
 
 /// The addresses of clusters.
 struct ClusterAddressTests {
-    @Test func `a URL names the nodes and a database`() throws {
+    @Test func `a cluster URL names the nodes and a database`() throws {
         let address = try ClusterAddress(url: "dqlite://h1:9001,10.0.0.2:9002/shop")
         #expect(address.servers.map(\.name) == ["h1:9001", "10.0.0.2:9002"])
         #expect(address.name == "shop")
@@ -12,12 +12,12 @@ struct ClusterAddressTests {
         #expect(address.description == "dqlite://h1:9001,10.0.0.2:9002/shop")
     }
 
-    @Test func `a URL may contain a timeout`() throws {
+    @Test func `a cluster URL may contain a timeout`() throws {
         #expect(try ClusterAddress(url: "dqlite://h1:9001/shop?timeout=2s").timeout == .seconds(2))
         #expect(try ClusterAddress(url: "dqlite://h1:9001/shop?timeout=250ms").timeout == .milliseconds(250))
     }
 
-    @Test func `a node may be reached through a proxy`() throws {
+    @Test func `a cluster URL can name a proxy for a node`() throws {
         let server = try ServerAddress("10.0.0.1:9001=127.0.0.1:19001")
         #expect(server.name == "10.0.0.1:9001")
         #expect(server.host == "127.0.0.1")
@@ -31,7 +31,7 @@ struct ClusterAddressTests {
         "dqlite://h1:9001/shop?x=1",
         "dqlite://a:1=b:2=c:3/shop", "shop.sqlite",
     ])
-    func `all other URLs are refused`(url: String) {
+    func `URLs of any other form are refused`(url: String) {
         let failure = #expect(throws: ClusterFailure.self) { try ClusterAddress(url: url) }
         #expect(failure?.kind == .argument)
     }

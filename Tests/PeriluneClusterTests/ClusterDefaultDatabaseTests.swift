@@ -23,7 +23,9 @@ import Testing
         return (folder, .folder(folder.path))
     }
 
-    @Test func `a default cluster is migrated and used in live, copied in a preview, and not touched in a test`() async throws {
+    @Test func `a default database in a cluster is migrated and used in live, copied in a preview, and unused in a test`()
+        async throws
+    {
         let nodes = try await ClusterNodes()
         let (folder, migrations) = try migrations()
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -56,7 +58,7 @@ import Testing
         #expect(nodes.shell("SELECT group_concat(name) FROM author").contains("Verne,Melville"))
     }
 
-    @Test func `migrations in Swift are refused before anything is written`() async throws {
+    @Test func `Swift migrations of a cluster are refused before anything is written`() async throws {
         let nodes = try await ClusterNodes()
         let database = DatabaseSource.cluster(
             servers: nodes.servers, name: "shop",

@@ -92,7 +92,7 @@ import Testing
 
     private static let rounds = ProcessInfo.processInfo.environment["CLUSTER_ROUNDS"].flatMap(Int.init) ?? 3
 
-    @Test func `a bank stays consistent while leaders are killed`() async throws {
+    @Test func `account transfers stay consistent while leaders are killed`() async throws {
         let nodes = try await ClusterNodes()
         try await check(nodes, rounds: Self.rounds) { nodes, leader in
             nodes.kill(leader)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `a bank with several clients stays consistent while leaders are killed`() async throws {
+    @Test func `account transfers by several clients stay consistent while leaders are killed`() async throws {
         let nodes = try await ClusterNodes()
         try await check(nodes, rounds: Self.rounds, clients: 4) { nodes, leader in
             nodes.kill(leader)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test(.withNetwork) func `a bank stays consistent while leaders are cut off from the other nodes`() async throws {
+    @Test(.withNetwork) func `account transfers stay consistent while leaders are cut off from the other nodes`() async throws {
         let nodes = try await ClusterNodes(in: NodeNetwork(3))
         let network = try #require(nodes.network)
         try await check(nodes, rounds: 2, timeout: "5s") { nodes, leader in
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test(.withSmallDisk) func `a bank stays consistent while a leader's disk is full`() async throws {
+    @Test(.withSmallDisk) func `account transfers stay consistent while a leader's disk is full`() async throws {
         let nodes = try await ClusterNodes(megabytes: 48)
         let disk = try #require(nodes.disk), writer = try await host(nodes)
         try await writer.run(source: "db:execute('CREATE TABLE filler (bytes BLOB)')")
@@ -143,7 +143,7 @@ import Testing
         print("full disk: the leader is \(nodes.leader() ?? 0)")
     }
 
-    @Test func `a bank stays consistent while leaders are paused`() async throws {
+    @Test func `account transfers stay consistent while leaders are paused`() async throws {
         let nodes = try await ClusterNodes()
         try await check(nodes, rounds: 2, timeout: "3s") { nodes, leader in
             nodes.signal(leader, SIGSTOP)
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `a bank stays consistent while all nodes are restarted`() async throws {
+    @Test func `account transfers stay consistent while all nodes are restarted`() async throws {
         let nodes = try await ClusterNodes()
         try await check(nodes, rounds: 1) { nodes, _ in
             for node in 1...nodes.count { nodes.kill(node) }
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `a bank stays consistent while leadership is transferred`() async throws {
+    @Test func `account transfers stay consistent while leadership is transferred`() async throws {
         let nodes = try await ClusterNodes()
         try await check(nodes, rounds: 3) { nodes, leader in
             let ids = try nodes.ids()
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `a list is inserted completely or not at all while leaders are killed`() async throws {
+    @Test func `a list of records is inserted completely or not at all while leaders are killed`() async throws {
         let nodes = try await ClusterNodes()
         let host = try await host(nodes)
         try await host.run(source: "db:execute('CREATE TABLE item (id INTEGER PRIMARY KEY, round INTEGER, text TEXT)')")
@@ -203,7 +203,7 @@ import Testing
         print("lists: \(done.count) of \(8 * Self.rounds) inserted")
     }
 
-    @Test func `a node that joins empty gets the data, and the others can leave`() async throws {
+    @Test func `a node that joins without data receives it, and the other nodes can leave`() async throws {
         let nodes = try await ClusterNodes(3, spare: 1)
         let host = try await host(nodes)
         try await host.run(
@@ -216,7 +216,7 @@ import Testing
         try nodes.start(leader)
     }
 
-    @Test func `a block runs again after a change of leader on request`() async throws {
+    @Test func `a write block with retries runs again after a change of leader`() async throws {
         let nodes = try await ClusterNodes()
         let host = try await host(nodes)
         try await host.run(source: "db:execute('CREATE TABLE counter (n INTEGER)') db:execute('INSERT INTO counter VALUES (0)')")

@@ -70,7 +70,7 @@ import Testing
         ("windows_scenario.lua: aggregates can filter, deduplicate and order their rows", "perilune_ordered_concat"),
     ]
 
-    @Test func `the scenarios of the manual pass in a cluster`() async throws {
+    @Test func `the scenarios of the documentation pass in a cluster`() async throws {
         let nodes = try await ClusterNodes()
         let number = Atomic(0), servers = nodes.servers
         var options = ScenarioOptions()
@@ -102,7 +102,7 @@ import Testing
         print("scenarios: \(passed) in a cluster, \(found.count) that need what it has not")
     }
 
-    @Test func `scenarios begin with a copy of a database in a cluster`() async throws {
+    @Test func `each scenario starts with a copy of a database in a cluster`() async throws {
         let nodes = try await ClusterNodes()
         _ = nodes.shell("CREATE TABLE book (title TEXT)")
         _ = nodes.shell("INSERT INTO book VALUES ('Typee'), ('Omoo')")

@@ -13,7 +13,7 @@ import Testing
     }
 
     /// Each file in `Lua` runs on a separate database. A second client reads the results from its table `seen`.
-    @Test func `scripts get the same results in a cluster as in a file`() async throws {
+    @Test func `scripts get the same results from a cluster as from a file`() async throws {
         let nodes = try await ClusterNodes()
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Lua")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".lua") }.sorted()

@@ -38,12 +38,12 @@ import Testing
         }
     }
 
-    @Test func `rows can arrive in several pages`() throws {
+    @Test func `a node can send rows in several pages`() throws {
         let node = FakeNode { address in { Self.answer($0, $1, address) } }
         #expect(try use(node) == Array(0..<20))
     }
 
-    @Test(arguments: [0, 1]) func `endless empty pages are refused`(pagesBefore: Int) throws {
+    @Test(arguments: [0, 1]) func `a node that sends endless empty pages is refused`(pagesBefore: Int) throws {
         let node = FakeNode { address in
             { type, body in
                 guard type == 9, FakeNode.sql(body).contains("FROM t") || FakeNode.sql(body).contains("FROM \"t\"") else {
@@ -59,7 +59,7 @@ import Testing
         #expect(error?.message?.hasPrefix("the names of 2 columns are too long") == true, "\(String(describing: error))")
     }
 
-    @Test(arguments: 0..<12) func `modified answers are errors or rows`(seed: Int) throws {
+    @Test(arguments: 0..<12) func `corrupted answers of a node become errors or rows`(seed: Int) throws {
         let generator = Mutex(SeededGenerator(state: UInt64(seed)))
         let node = FakeNode { address in
             { type, body in
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// A node that has begun to send rows appends the failure to them.
-    @Test(arguments: [false, true]) func `a failure after rows is detected`(hasRows: Bool) throws {
+    @Test(arguments: [false, true]) func `a failure that a node sends after rows is detected`(hasRows: Bool) throws {
         let rows: [[Field]] = hasRows ? [[.integer(1), .text("one")], [.integer(2), .text("two")]] : []
         let failure = WireTests.word(787) + WireTests.text("FOREIGN KEY constraint failed")
         let node = FakeNode { address in
@@ -97,14 +97,14 @@ import Testing
         #expect(error?.message == "FOREIGN KEY constraint failed")
     }
 
-    @Test func `a silent node is abandoned at the deadline`() throws {
+    @Test func `a node that does not answer is abandoned at the deadline`() throws {
         let node = FakeNode { _ in { _, _ in [] } }
         let failure = #expect(throws: ClusterFailure.self) { try use(node, timeout: .milliseconds(200)) }
         #expect(failure?.kind == .unreachable || failure?.kind == .timeout)
     }
 
     /// The node loses the answer to each COMMIT. The table of tokens shows whether the commit has happened.
-    @Test(arguments: [true, false]) func `a commit without an answer is looked up`(hasHappened: Bool) throws {
+    @Test(arguments: [true, false]) func `the outcome of a commit without an answer is queried`(hasHappened: Bool) throws {
         let commits = Atomic(0)
         let node = FakeNode { address in
             { type, body in

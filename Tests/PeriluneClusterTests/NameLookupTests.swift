@@ -9,7 +9,7 @@ import PeriluneRecords
 @Suite struct NameLookupTests {
     private func server(_ text: String) throws -> ServerAddress { try ServerAddress(text) }
 
-    @Test func `an address is used directly, and a name is looked up`() throws {
+    @Test func `an IP address is used directly, and a host name is looked up`() throws {
         let asked = Mutex<[String]>([])
         let lookup = NameLookup { host, port in
             asked.withLock { $0.append("\(host):\(port)") }
@@ -26,7 +26,7 @@ import PeriluneRecords
                 == found.sin_port)
     }
 
-    @Test func `a lookup without an answer ends at the deadline or with the script`() throws {
+    @Test func `a host name lookup without an answer ends at the deadline or with the script`() throws {
         let isOver = DispatchSemaphore(value: 0)
         defer { isOver.signal() }
         let lookup = NameLookup { _, _ in

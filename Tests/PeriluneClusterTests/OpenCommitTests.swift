@@ -54,7 +54,8 @@ import Testing
         func count(_ sql: String) -> Int { asked.withLock { $0.count { $0 == sql } } }
     }
 
-    @Test(arguments: [10, 778, 4] as [UInt64], [0, 3]) func `a commit that was already applied is reported as successful`(
+    @Test(arguments: [10, 778, 4] as [UInt64], [0, 3])
+    func `a commit with a lost answer that was applied is reported as successful`(
         code: UInt64, answersBefore: Int
     ) throws {
         let node = FailingNode()
@@ -64,14 +65,14 @@ import Testing
         #expect(asked == ["COMMIT"] + Array(repeating: "SELECT 1", count: answersBefore + 1))
     }
 
-    @Test func `a commit that has not happened is prevented and reported`() throws {
+    @Test func `a commit with a lost answer that was not applied is prevented and reported`() throws {
         let node = FailingNode()
         let failure = #expect(throws: ClusterFailure.self) { try node.commit(code: 10, answersBefore: 1, hasHappened: false) }
         #expect(failure?.kind == .moved)
         #expect(node.count("COMMIT") == 2, "the second is that of what fences it off")
     }
 
-    @Test func `the outcome is unknown while the node keeps leading`() throws {
+    @Test func `the outcome of a commit is unknown while its node remains the leader`() throws {
         let failure = #expect(throws: ClusterFailure.self) { try FailingNode().commit(code: 778, answersBefore: Int.max) }
         #expect(failure?.kind == .unknown)
         #expect(
@@ -86,7 +87,7 @@ import Testing
         #expect(node.count("COMMIT") == 1)
     }
 
-    @Test func `a node that keeps leading is asked to transfer leadership to another voter`() throws {
+    @Test func `a node that remains the leader is asked to transfer leadership to another voter`() throws {
         let servers = [(UInt64(2), UInt64(1)), (3, 0)].map {
             WireTests.word($0.0) + WireTests.text("10.0.0.\($0.0):9000") + WireTests.word($0.1)
         }
@@ -95,7 +96,7 @@ import Testing
         #expect(node.asked.withLock { $0.filter { $0.hasPrefix("TRANSFER") } } == ["TRANSFER 3"])
     }
 
-    @Test func `a refused commit has not happened, and its transaction continues`() throws {
+    @Test func `a refused commit is not applied, and its transaction continues`() throws {
         let node = FailingNode()
         let error = #expect(throws: RemoteError.self) { try node.commit(code: 787) }
         #expect(error?.code == 787)

@@ -99,7 +99,7 @@ struct RemoteEngineTests {
         }
     }
 
-    @Test func `rows are read from pages in any form`() throws {
+    @Test func `rows are read however they are divided into pages`() throws {
         let engine = Numbers()
         engine.pages = [[1, 10, 2, 20], [3, 30]]
         let rows = try carrying("SELECT id, n FROM t WHERE n > ? AND n < ?", isReading: true, by: engine) { statement in
@@ -110,7 +110,7 @@ struct RemoteEngineTests {
         #expect(engine.ended == 1)
     }
 
-    @Test func `values are passed on, and the row id is returned`() throws {
+    @Test func `values are sent to the engine, and the inserted row id is returned`() throws {
         let engine = Numbers()
         let id = try carrying("INSERT INTO t (n) VALUES (?)", isReading: false, by: engine) { statement in
             try statement.execute(arguments: [11])

@@ -23,7 +23,7 @@ struct RemoteTextTests {
 
     private func refusal(_ sql: String) -> ClusterFailure? { #expect(throws: ClusterFailure.self) { try text(sql) } }
 
-    @Test func `columns lose their declared types`() throws {
+    @Test func `a SELECT is rewritten to return columns without declared types`() throws {
         guard case .reading(let sql) = try text(" SELECT id, d FROM t ORDER BY id -- all\n;") else { return #expect(Bool(false)) }
         #expect(sql == "WITH perilune_q(c0,c1) AS (SELECT id, d FROM t ORDER BY id\n) SELECT +c0,+c1 FROM perilune_q")
     }
@@ -40,12 +40,13 @@ struct RemoteTextTests {
         ("DELETE FROM t WHERE id IN (SELECT 1)", "DELETE FROM t WHERE id IN (SELECT 1)"),
         ("PRAGMA defer_foreign_keys = ON", "PRAGMA defer_foreign_keys = ON"),
     ])
-    func `columns after RETURNING lose their declared types`(sql: String, expected: String) throws {
+    func `a RETURNING clause is rewritten to return columns without declared types`(sql: String, expected: String) throws {
         guard case .changing(let text) = try text(sql) else { return #expect(Bool(false)) }
         #expect(text == expected)
     }
 
-    @Test(arguments: ["BEGIN", "COMMIT", "ROLLBACK TO a", "PRAGMA foreign_keys = 0"]) func `transactions end locally first`(
+    @Test(arguments: ["BEGIN", "COMMIT", "ROLLBACK TO a", "PRAGMA foreign_keys = 0"])
+    func `transaction statements and PRAGMAs are classified as control statements`(
         sql: String
     ) throws {
         try queue.writeWithoutTransaction { db in
@@ -57,7 +58,7 @@ struct RemoteTextTests {
     }
 
     @Test(arguments: ["CREATE TABLE u (a)", "DROP TABLE t", "ALTER TABLE t ADD COLUMN e", "CREATE INDEX i ON t (d)"])
-    func `schema changes are made locally and in the cluster`(sql: String) throws {
+    func `schema changes are executed locally and in the cluster`(sql: String) throws {
         guard case .schema(let text) = try text(sql) else { return #expect(Bool(false)) }
         #expect(text == sql)
     }

@@ -14,7 +14,7 @@ import Testing
             "INSERT INTO \"values\"  SELECT * FROM (VALUES (max(1, 2), 'a,)')) WHERE c"
         ),
     ])
-    func `an INSERT of rows gets a condition`(sql: String, expected: String) {
+    func `an INSERT of values can be given a WHERE condition`(sql: String, expected: String) {
         #expect(statement(sql).inserting(where: "c")?.sql == expected)
     }
 
@@ -23,7 +23,7 @@ import Testing
         "INSERT INTO t DEFAULT VALUES",
         "REPLACE INTO t VALUES (1)", "DELETE FROM t", "WITH q AS (SELECT 1) INSERT INTO t VALUES (1)",
     ])
-    func `no condition is added to other statements`(sql: String) {
+    func `other statements cannot be given a WHERE condition`(sql: String) {
         #expect(statement(sql).inserting(where: "c") == nil)
     }
 
@@ -33,7 +33,7 @@ import Testing
     }
 
     /// The node holds back its answers to the first INSERTs until the third has arrived.
-    @Test func `several statements can be in transit at a time`() throws {
+    @Test func `several statements can be in transit at the same time`() throws {
         let waiting = Mutex<[[UInt8]]>([])
         let node = FakeNode { address in
             { type, body in
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// A conflict rolls the transaction back in the node while more statements are queued.
-    @Test(.withNodes) func `statements after a rollback in the node are not committed`() async throws {
+    @Test(.withNodes) func `statements in transit after a rollback in the node are not committed`() async throws {
         let nodes = try await ClusterNodes()
         _ = nodes.shell("CREATE TABLE t (n INTEGER UNIQUE ON CONFLICT ROLLBACK)")
         let address = try ClusterAddress(url: nodes.url("shop"))

@@ -71,14 +71,14 @@ struct WireTests {
         }
     }
 
-    @Test func `rows with values of all types are read`() {
+    @Test func `rows with values of all types are decoded`() {
         let row: [Field] = [.integer(.min), .number(1.5), .text("Ünïcode"), .text(""), .blob([]), .blob([0, 1, 2]), .null]
         let page = Self.page(names: ["a", "b", "c", "d", "e", "f", "g"], rows: [row, row])
         let expected = ["\(Int64.min)", "1.5", "Ünïcode", "", "[]", "[0, 1, 2]", "NULL"]
         #expect(rows(page) == [expected, expected])
     }
 
-    @Test(arguments: [1, 15, 16, 17, 33, 200]) func `rows with any number of columns are read`(count: Int) {
+    @Test(arguments: [1, 15, 16, 17, 33, 200]) func `rows with any number of columns are decoded`(count: Int) {
         let page = Self.page(names: (0..<count).map { "c\($0)" }, rows: [(0..<count).map { .integer(Int64($0)) }])
         #expect(rows(page) == [(0..<count).map { "\($0)" }])
     }
@@ -89,7 +89,7 @@ struct WireTests {
         for length in 0..<page.count - 8 { #expect(rows(Array(page[..<length])) == nil, "\(length) bytes") }
     }
 
-    @Test(arguments: 0..<64) func `hostile pages are read only within their bytes`(seed: Int) {
+    @Test(arguments: 0..<64) func `decoding a hostile page does not read beyond its bytes`(seed: Int) {
         var generator = SeededGenerator(state: UInt64(seed))
         let page = Self.page(
             names: ["id", "name", "x"],
@@ -108,7 +108,7 @@ struct WireTests {
         }
     }
 
-    @Test func `headers that announce oversized messages are refused`() {
+    @Test func `message headers with an excessive length are refused`() {
         var length = 0, type: UInt8 = 0
         let header: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 7, 0, 0, 0]
         #expect(!pcl_read_header(header, 64 << 20, &length, &type))
@@ -116,7 +116,7 @@ struct WireTests {
         #expect(length == 16 && type == 7)
     }
 
-    @Test func `a file that claims to be longer than the message is refused`() {
+    @Test func `a file whose length exceeds the message is refused`() {
         let bytes = Self.word(UInt64.max) + [1, 2, 3]
         var reader = pcl_reader(bytes: nil, length: 0, offset: 0), file: UnsafePointer<UInt8>?, length = 0
         bytes.withUnsafeBufferPointer { buffer in
@@ -127,7 +127,7 @@ struct WireTests {
 
     // MARK: - Writing
 
-    @Test func `a message is written in words, with SQLite's values`() throws {
+    @Test func `a message is encoded in 8-byte words with SQLite's values`() throws {
         let bytes = try message(of: "SELECT capture(1, 2.5, 'text', x'0102', NULL)", count: 5)
         let types: [UInt8] = [5, 1, 2, 3, 4, 5, 0, 0]
         let body =
@@ -136,7 +136,7 @@ struct WireTests {
         #expect(bytes == [UInt8(body.count / 8), 0, 0, 0, 9, 0, 0, 0] + body)
     }
 
-    @Test func `text with NUL and more than 255 values are refused`() throws {
+    @Test func `text with NUL bytes and more than 255 values are refused`() throws {
         #expect(throws: Refused.self) { try message(of: "SELECT capture('a' || char(0) || 'b')", count: 1) }
         var buffer = pcl_buffer(), position: CInt = 0
         #expect(pcl_put_parameters(&buffer, 256, nil, &position) == PCL_TOO_MANY_PARAMETERS)
@@ -167,7 +167,7 @@ struct WireTests {
         return bytes
     }
 
-    @Test func `an oversized message is taken back, and the previous one is kept`() {
+    @Test func `an oversized message is removed from the buffer, and the previous one is kept`() {
         var buffer = pcl_buffer()
         defer { pcl_free_buffer(&buffer) }
         pcl_begin_message(&buffer, 3)

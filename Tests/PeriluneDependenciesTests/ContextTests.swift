@@ -20,7 +20,7 @@ import Testing
         try #expect(DependencyContainer.Context.detect(environment: [name: ""], isTesting: false) == .live)
     }
 
-    @Test func `an undeterminable context is an error with the variable and its values`() async throws {
+    @Test func `if the context cannot be determined, the error names the variable and its values`() async throws {
         let error = #expect(throws: DependencyError.self) {
             try DependencyContainer.Context.detect(environment: ["PERILUNE_CONTEXT": "Live"], isTesting: false)
         }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite(.patience) struct MakingTests {
-    @Test func `dependencies that need each other are an error instead of a deadlock`() async throws {
+    @Test func `dependencies that require each other are an error instead of a deadlock`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let error = await #expect(throws: DependencyError.self) { try await DependencyContainer.value(for: HenKey.self) }
             #expect(error?.code == .cycle)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `later work of tasks that a factory started is not a cycle`() async throws {
+    @Test func `a task that outlives its factory may use the factory's dependency`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let later = Mutex<Task<Resource, any Error>?>(nil)
             let gate = AsyncStream.makeStream(of: Void.self)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `one waiting task may give up, and the others get the value`() async throws {
+    @Test func `if one waiting task is cancelled, the others still get the value`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let slow = SlowSource()
             try await DependencyContainer.with {
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `a creation without waiters is cancelled, and restarted for the next one`() async throws {
+    @Test func `the creation of a value is cancelled when no task waits for it, and restarted for the next one`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let slow = SlowSource()
             try await DependencyContainer.with {

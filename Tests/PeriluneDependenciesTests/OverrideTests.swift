@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `overrides unwind when the operation throws`() async throws {
+    @Test func `an override ends when its operation throws`() async throws {
         try await DependencyContainer.inProcess(.live) {
             try await DependencyContainer.prepare { $0.resource = .named("process") }
             await #expect(throws: Failure.self) {
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `a synchronous operation uses the container that it is given`() async throws {
+    @Test func `a synchronous operation uses its container argument`() async throws {
         let container = DependencyContainer.makeTestScope()
         #expect(container.with { DependencyContainer.current } === container)
         #expect(DependencyContainer.current !== container)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `child tasks inherit overrides, and detached tasks get them through the container`() async throws {
+    @Test func `child tasks inherit overrides, and detached tasks get overrides through the container`() async throws {
         try await DependencyContainer.inProcess(.live) {
             try await DependencyContainer.with {
                 $0.resource = .named("override")
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `another context has separate values`() async throws {
+    @Test func `each context has separate values`() async throws {
         try await DependencyContainer.inProcess(.live) {
             try await DependencyContainer.prepare { $0.resource = .named("program") }
             let live = try await DependencyContainer.value(for: ResourceKey.self)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `an operation runs on the actor of the caller`() async throws {
+    @Test func `the operation of an override runs on the actor of the caller`() async throws {
         #expect(try await Caller().staysInOperations())
     }
 }

@@ -3,7 +3,7 @@ import PeriluneTestTools
 import Testing
 
 @Suite struct PreparingTests {
-    @Test func `a prepared value is created once and shared`() async throws {
+    @Test func `a prepared dependency is created once and shared`() async throws {
         try await DependencyContainer.inProcess(.live) {
             try await DependencyContainer.prepare { $0.resource = .named("a") }
             let first = try await DependencyContainer.value(for: ResourceKey.self)
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `preparing twice is a reported error with advice and replaces nothing`() async throws {
+    @Test func `preparing a dependency twice is an error with advice and replaces nothing`() async throws {
         try await DependencyContainer.inProcess(.live) {
             try await DependencyContainer.prepare { $0.resource = .named("a") }
             let before = try await DependencyContainer.value(for: ResourceKey.self)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `preparing after the default was used is a reported error`() async throws {
+    @Test func `preparing a dependency after its default was used is an error`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let used = try await DependencyContainer.value(for: OtherKey.self)
             await withKnownIssue {
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `a closure that throws prepares nothing`() async throws {
+    @Test func `a preparation whose closure throws prepares nothing`() async throws {
         try await DependencyContainer.inProcess(.live) {
             await #expect(throws: Failure.self) {
                 try await DependencyContainer.prepare {
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `if several tasks prepare at once, one wins and the others throw`() async throws {
+    @Test func `if several tasks prepare a dependency concurrently, one succeeds and the others throw`() async throws {
         try await DependencyContainer.inProcess(.live) {
             // Slow enough for all tasks to have begun.
             let begun = Tally()
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `a task that asks during preparation waits for the value`() async throws {
+    @Test func `a task that requests a dependency during its preparation waits for the value`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let asked = Tally()
             let slow = ResourceSource { context in
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test(.patience) func `a factory that never returns does not block a cancelled task`() async throws {
+    @Test(.patience) func `a dependency factory that never returns does not block a cancelled task`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let started = AsyncStream.makeStream(of: Void.self)
             let never = ResourceSource { context in
@@ -178,7 +178,9 @@ import Testing
     }
 
     @Test(arguments: [DependencyContainer.Context.test, .preview])
-    func `in tests and previews, an unprepared dependency is a reported default`(_ context: DependencyContainer.Context)
+    func `in tests and previews, an unprepared dependency has a default value and is reported`(
+        _ context: DependencyContainer.Context
+    )
         async throws
     {
         try await DependencyContainer.inProcess(context) {
@@ -194,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `closing starts with the last value, and allows preparing again`() async throws {
+    @Test func `closing releases the last created value first and allows preparing again`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let closings = Closings()
             try await DependencyContainer.prepare { $0.resource = .named("first", closings) }

@@ -22,7 +22,9 @@ import Testing
     }
 
     @Test(arguments: [DependencyContainer.Context.live, .preview])
-    func `in live, the sources are the machine's`(_ context: DependencyContainer.Context) async throws {
+    func `in live and previews, date, UUIDs and random numbers come from the machine`(_ context: DependencyContainer.Context)
+        async throws
+    {
         try await DependencyContainer.inProcess(context) {
             let date = try await DependencyContainer.date
             #expect(abs(date().timeIntervalSinceNow) < 60)
@@ -33,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `sources can be set`() async throws {
+    @Test func `the sources of date, UUIDs and random numbers can be replaced`() async throws {
         let day = Date(timeIntervalSince1970: 86400)
         try await DependencyContainer.with {
             $0.date = .counting(from: day, by: 60)
@@ -49,13 +51,13 @@ import Testing
         }
     }
 
-    @Test func `counting UUIDs continue beyond one byte`() {
+    @Test func `UUIDs that count continue beyond one byte`() {
         let uuid = UUIDSource.counting
         for _ in 0..<0x123 { _ = uuid() }
         #expect(uuid().uuidString == "00000000-0000-0000-0000-000000000123")
     }
 
-    @Test func `temporary files are in one private folder of the process`() throws {
+    @Test func `temporary files are in one private folder per process`() throws {
         let first = try TemporaryFolder.path("a.sqlite"), second = try TemporaryFolder.path("a.sqlite")
         #expect(first != second)
         let folder = URL(filePath: first).deletingLastPathComponent()

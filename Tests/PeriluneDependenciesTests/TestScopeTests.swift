@@ -8,7 +8,7 @@ import Testing
 
     // These two tests run in the process's container, like the tests of an app.
 
-    @Test func `a test has its own value and keeps it`() async throws {
+    @Test func `each test has a separate value of a dependency and keeps it`() async throws {
         try await DependencyContainer.prepare { $0.resource = .named("one") }
         let first = try await Self.resource()
         #expect(first.name == "one")
@@ -18,14 +18,14 @@ import Testing
         try await #expect(DependencyContainer.uuid().uuidString.hasSuffix("0001"))
     }
 
-    @Test func `another test may prepare the same dependency and counts from the start`() async throws {
+    @Test func `another test may prepare the same dependency, and its UUIDs count from zero`() async throws {
         try await DependencyContainer.prepare { $0.resource = .named("two") }
         try await #expect(Self.resource().name == "two")
         try await #expect(DependencyContainer.uuid().uuidString.hasSuffix("0000"))
     }
 
     @Test(arguments: 1...3)
-    func `cases of one test without their own containers get an error instead of sharing values`(_ number: Int) async throws {
+    func `cases of one test without separate containers get an error instead of sharing values`(_ number: Int) async throws {
         let error = await #expect(throws: DependencyError.self) { try await Self.resource() }
         #expect(error?.code == .noTest)
         #expect(error?.message.contains("trait of PeriluneTestSupport") == true)
@@ -35,14 +35,14 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...3) func `cases with their own container have their own values`(_ number: Int) async throws {
+    @Test(arguments: 1...3) func `cases with separate containers have separate values`(_ number: Int) async throws {
         try await DependencyContainer.withTestScope {
             try await DependencyContainer.prepare { $0.resource = .named("\(number)") }
             try await #expect(Self.resource().name == "\(number)")
         }
     }
 
-    @Test func `an undeterminable test is an error with advice`() async throws {
+    @Test func `if the current test cannot be determined, dependencies throw an error with advice`() async throws {
         let error = await #expect(throws: DependencyError.self) {
             try await Task.detached { try await Self.resource() }.value
         }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `a hundred concurrent tests share no values`() async throws {
+    @Test func `a hundred concurrent tests share no dependencies`() async throws {
         try await DependencyContainer.inProcess(.test) {
             try await DependencyContainer.prepare { $0.resource = .named("template") }
             let found = try await withThrowingTaskGroup(of: [Resource].self) { group in
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `a program that a test starts is one test if its environment identifies it`() async throws {
+    @Test func `a program that a test starts counts as that test if its environment identifies it`() async throws {
         try await DependencyContainer.inProcess(.test, identity: { .notRunByTests }) {
             try await DependencyContainer.prepare { $0.resource = .named("spawned") }
             let first = try await Self.resource()

@@ -21,7 +21,7 @@ import Testing
         if case .failure(let error) = frames(of: bytes, limits: limits) { error.reason } else { nil }
     }
 
-    @Test func `every value round-trips`() throws {
+    @Test func `every value round-trips through a frame`() throws {
         var generator = SeededGenerator(state: 1)
         for _ in 0..<2000 {
             let frame = generator.frame()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a truncated frame is waited for, and one with a changed length is refused or waited for`() throws {
+    @Test func `a truncated frame is incomplete, and a frame with a wrong length is refused or incomplete`() throws {
         let bytes = try Frame(kind: 1, request: 2, values: [.text("tea"), .list([.integer(1)])]).encoded()
         for count in 0..<bytes.count { #expect(try frames(of: Array(bytes[..<count])).get() == []) }
         var shorter = bytes
@@ -56,7 +56,7 @@ import Testing
         #expect(reason(longer) == .trailingBytes)
     }
 
-    @Test func `a huge length is refused before any of its bytes have arrived`() {
+    @Test func `a frame with a huge length is refused before its bytes arrive`() {
         #expect(reason([0xFF, 0xFF, 0xFF, 0xFF]) == .tooLarge)
         #expect(reason([0xFF, 0xFF, 0xFF, 0x7F, 1]) == .tooLarge)
         // 16 MB and one byte.
@@ -101,7 +101,7 @@ import Testing
         #expect(try reason(large.encoded(), limits: small) == .tooLarge)
     }
 
-    @Test func `random bytes are frames or refused, and frames never exceed their bytes`() {
+    @Test func `random bytes are refused or decoded, and decoded frames never exceed their bytes`() {
         var generator = SeededGenerator(state: 3)
         var refused = 0
         for _ in 0..<20_000 {
@@ -114,7 +114,7 @@ import Testing
         #expect(refused > 10_000)
     }
 
-    @Test func `frames with changed, dropped or repeated bytes are frames or refused`() throws {
+    @Test func `frames with changed, missing or repeated bytes are refused or decoded`() throws {
         var generator = SeededGenerator(state: 4)
         var (whole, refused) = (0, 0)
         for _ in 0..<20_000 {

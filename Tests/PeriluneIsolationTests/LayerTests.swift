@@ -41,7 +41,7 @@ struct LayerTests {
         return probe
     }
 
-    @Test func `a process activates the layers that the system has`() throws {
+    @Test func `an isolated process activates the sandbox layers that the system supports`() throws {
         let layers = try probe().layers
         #expect(layers.isSuperset(of: [.limits, .privileges]))
         #expect(layers.isSubset(of: IsolationLayer.allCases.filter(\.isAvailable)))
@@ -50,7 +50,7 @@ struct LayerTests {
         print("layers of isolation: \(layers.map(\.description).sorted()), forbidden: \(missing)")
     }
 
-    @Test func `a process reaches its folder and the files of libraries, and no other file`() throws {
+    @Test func `an isolated process can access only its folder and library files`() throws {
         let probe = try probe("write inside", "read zones", "read outside", "list outside", "write outside", "thread")
         #expect(probe.answers["write inside"] == "allowed")
         #expect(["allowed", "ENOENT"].contains(probe.answers["read zones"]))
@@ -60,7 +60,7 @@ struct LayerTests {
         #expect(probe.answers["thread"] == probe.answer("the thread reads nothing", by: .landlock))
     }
 
-    @Test func `a process has no sockets, no children and no executable memory`() throws {
+    @Test func `an isolated process can create no sockets, child processes or executable memory`() throws {
         let probe = try probe("socket", "fork", "executable memory")
         for attempt in ["socket", "fork", "executable memory"] {
             #expect(probe.answers[attempt] == probe.answer("EPERM", by: .seccomp), "\(attempt)")
@@ -68,7 +68,7 @@ struct LayerTests {
         if probe.layers.contains(.seccomp) { #expect(try self.probe("signal parent").answers["signal parent"] == "EPERM") }
     }
 
-    @Test func `starting a program ends the process`() throws {
+    @Test func `an isolated process that starts a program is killed`() throws {
         let isFiltered = try probe().layers.contains(.seccomp)
         let probe = try probe("exec")
         // Without the layer, the program replaces the process and ends by itself.
@@ -76,16 +76,16 @@ struct LayerTests {
         #expect(probe.answers["exec"] == nil)
     }
 
-    @Test func `a process has no more memory than its limit`() throws {
+    @Test func `an isolated process cannot allocate more memory than its limit`() throws {
         #expect(try probe("much memory").answers["much memory"] == "ENOMEM")
     }
 
-    @Test func `a layer is found by its description`() {
+    @Test func `a sandbox layer can be found by its description`() {
         for layer in IsolationLayer.allCases { #expect(IsolationLayer(layer.description) == layer) }
         #expect(IsolationLayer("moat") == nil)
     }
 
-    @Test func `the folder of a database is the folder of a link's target`() throws {
+    @Test func `the folder of a database behind a symbolic link is the folder of the target`() throws {
         let folder = URL(filePath: NSTemporaryDirectory() + "/perilune-links-" + UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.createDirectory(at: folder.appending(path: "real"), withIntermediateDirectories: true)

@@ -10,14 +10,14 @@ import Testing
         try WorkerProcess(.init(path: "/bin/sh", arguments: ["sh", "-c", line].map { Array($0.utf8) }, environment: environment))
     }
 
-    @Test func `a process that exits has a status and no signal`() throws {
+    @Test func `a worker process that exits has a status and no signal`() throws {
         let process = try shell("exit 7")
         #expect(try process.channel.receive() == nil)
         #expect(process.waitForEnd() == .init(signal: nil, status: 7))
         #expect(process.waitForEnd().status == 7)
     }
 
-    @Test func `a process that was ended by a signal reports the signal`() throws {
+    @Test func `a worker process that a signal ended reports the signal`() throws {
         let process = try shell("kill -SEGV $$")
         let ending = process.waitForEnd()
         #expect(ending.signal == SIGSEGV)
@@ -25,14 +25,14 @@ import Testing
         #expect(ending.place == nil)
     }
 
-    @Test func `a process that cannot be started is an error that names it`() {
+    @Test func `a worker process that cannot be started is an error that names the program`() {
         let error = #expect(throws: WorkerProcess.StartError.self) {
             try WorkerProcess(.init(path: "/nonexistent/worker", arguments: [Array("worker".utf8)]))
         }
         #expect(error?.description == "cannot start /nonexistent/worker: No such file or directory")
     }
 
-    @Test func `a process inherits the connection, but no other descriptors and no environment`() throws {
+    @Test func `a worker process inherits the connection, but no other file descriptors and no environment`() throws {
         // This descriptor lacks close-on-exec, so the process would inherit it.
         let leaked = open("/dev/null", O_RDONLY)
         defer { close(leaked) }
@@ -52,7 +52,7 @@ import Testing
         #expect(!text.contains("HOME="))
     }
 
-    @Test func `an unresponsive process is killed`() throws {
+    @Test func `an unresponsive worker process is killed`() throws {
         let process = try shell("trap '' XCPU; echo ready >&3; kill -STOP $$")
         var byte: UInt8 = 0
         #expect(read(process.channel.descriptor, &byte, 1) == 1)
@@ -62,13 +62,13 @@ import Testing
         #expect(process.send(SIGTERM) == false)
     }
 
-    @Test func `an unresponsive process is asked for its script's position before it is killed`() throws {
+    @Test func `an unresponsive worker process is asked for its script's position before it is killed`() throws {
         let process = try shell("exec sleep 1000")
         process.kill(patience: .seconds(60))
         #expect(process.waitForEnd() == WorkerProcess.Ending(signal: SIGKILL, status: 0, place: nil, wasAsked: true))
     }
 
-    @Test func `a process that is asked to end and does not is killed`() throws {
+    @Test func `a worker process that ignores the request to end is killed`() throws {
         let willing = try shell("read line <&3; exit 7")
         willing.end(within: .seconds(60))
         #expect(willing.waitForEnd().status == 7)
@@ -77,14 +77,14 @@ import Testing
         #expect(unwilling.waitForEnd().signal == SIGKILL)
     }
 
-    @Test func `a process without references is ended and not left as a zombie`() async throws {
+    @Test func `a worker process without references is ended and leaves no zombie`() async throws {
         var process: WorkerProcess? = try shell("exec sleep 1000")
         let id = try #require(process?.id)
         process = nil
         #expect(kill(id, 0) != 0)
     }
 
-    @Test func `sending to a process that has ended is an error instead of a signal`() async throws {
+    @Test func `sending to a worker process that has ended throws an error instead of raising SIGPIPE`() async throws {
         let process = try shell("exit")
         _ = process.waitForEnd()
         // A process that is being started elsewhere also holds this end of the connection until its program begins.
@@ -100,7 +100,7 @@ import Testing
             })
     }
 
-    @Test func `an invalid frame ends a connection with an error`() throws {
+    @Test func `an invalid frame ends the connection with an error`() throws {
         let process = try shell("printf 'this is not a frame' >&3")
         #expect(throws: FrameError.self) { while try process.channel.receive() != nil {} }
     }

@@ -101,7 +101,7 @@ import Testing
     ]
 
     @Test(arguments: attacks)
-    func `no script harms the process`(source: String) throws {
+    func `no hostile script crashes the process`(source: String) throws {
         for (libraries, limits) in [
             (LuaLibraries.sandboxed, LuaLimits.none), (.trusted, .none),
             (.sandboxed, LuaLimits(memoryInBytes: 64 << 20, time: .seconds(10), instructions: 20_000_000)),
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: attacks)
-    func `no script harms the process when it is run asynchronously`(source: String) async throws {
+    func `no hostile script crashes the process when it runs asynchronously`(source: String) async throws {
         let state = try makeState(limits: LuaLimits(memoryInBytes: 64 << 20, time: .seconds(10), instructions: 20_000_000))
         try state.globals.set("echo", .function(state.makeAsyncFunction("echo", Operation { $0 })))
         _ = try? await state.runAsync(source.replacing("print(", with: "tostring("), named: "attack.lua")

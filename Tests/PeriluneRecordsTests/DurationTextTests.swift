@@ -9,7 +9,7 @@ import Testing
         ("10 sec", 10),
         ("1 Day", 86_400), ("1d12h", 129_600), ("1m 500ms", 60.5), ("30m1h", 5400), ("36525 d", 3_155_760_000),
     ])
-    func `duration text is parsed`(_ text: String, seconds: Double) {
+    func `durations with units are parsed`(_ text: String, seconds: Double) {
         #expect(DurationText.read(text) == .seconds(seconds))
     }
 

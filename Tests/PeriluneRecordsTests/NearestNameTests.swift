@@ -12,11 +12,11 @@ import Testing
     }
 
     @Test(arguments: [("a", "b"), ("zzz", "abc"), ("", "a"), ("id", "title"), ("salary", "birthday")])
-    func `dissimilar names are not found`(written: String, other: String) {
+    func `dissimilar names are not suggested`(written: String, other: String) {
         #expect(nearestName(to: written, among: [other]) == nil)
     }
 
-    @Test func `swapped neighbors count as one change`() {
+    @Test func `two swapped letters count as one change`() {
         #expect(nearestName(to: "nmae", among: ["nail", "name"]) == "name")
     }
 
@@ -37,11 +37,11 @@ import Testing
         #expect(nearestName(to: written, among: names) == meant)
     }
 
-    @Test func `the name itself is not suggested`() {
+    @Test func `the misspelled name itself is not suggested`() {
         #expect(nearestName(to: "title", among: ["title"]) == nil)
     }
 
-    @Test func `a short list of names is complete`() {
+    @Test func `a short list of names is shown completely`() {
         #expect(listedNames(near: "title", among: ["id", "name"]) == "id, name")
     }
 

@@ -13,11 +13,11 @@ import Testing
         (String(repeating: "a", count: 64), "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"),
         (String(repeating: "a", count: 1000), "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"),
     ])
-    func `hashes match the standard's test vectors`(text: String, hash: String) {
+    func `SHA-256 hashes match the standard's test vectors`(text: String, hash: String) {
         #expect(SHA256.hash(text.utf8) == hash)
     }
 
-    @Test func `hashing in pieces gives the hash of the whole`() {
+    @Test func `hashing data in pieces gives the same hash as hashing it at once`() {
         let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         for size in [1, 3, 63, 64, 65, 127, 128, 500] {
             var hash = SHA256()

@@ -4,7 +4,7 @@ import Testing
 @testable import PeriluneScenarios
 
 @Suite struct BadInputTests {
-    @Test func `a file that does not parse is one errored case, and other files run`() async throws {
+    @Test func `a scenario file with a syntax error is one errored case, and other files run`() async throws {
         let project = try ScenarioProject([
             "scenarios/a_scenario.lua": "scenario('x' function() end)",
             "scenarios/b_scenario.lua": "scenario('good', function(t) end)",
@@ -18,7 +18,7 @@ import Testing
         #expect(run.summary.exitStatus == 1)
     }
 
-    @Test func `a file that loops during collection is ended`() async throws {
+    @Test func `a scenario file that loops while it is loaded is ended`() async throws {
         let project = try ScenarioProject([
             "scenarios/a_scenario.lua": "while true do end",
             "scenarios/b_scenario.lua": "scenario('good', function(t) end)",
@@ -89,14 +89,14 @@ import Testing
         #expect(run.summary.exitStatus == 4)
     }
 
-    @Test func `a path that does not exist is a usage error`() async throws {
+    @Test func `a scenario path that does not exist is a usage error`() async throws {
         let project = try ScenarioProject("")
         await #expect(throws: ScenarioUsageError.self) {
             try await project.run { $0.paths = [ScenarioPath("/no/such/folder")] }
         }
     }
 
-    @Test func `a line without a scenario is a usage error`() async throws {
+    @Test func `a path with a line that contains no scenario is a usage error`() async throws {
         let project = try ScenarioProject("\nscenario('one', function(t) end)\n\n")
         func run(_ line: Int) async throws -> Int {
             try await project.run { $0.paths = [ScenarioPath("\(project.path)/scenarios/a_scenario.lua:\(line)")] }.summary
@@ -134,7 +134,7 @@ import Testing
         #expect(try run.outcome("good") == .passed)
     }
 
-    @Test func `a step in a suspended coroutine has failed and does not contain later steps`() async throws {
+    @Test func `a step in a suspended coroutine fails and does not contain later steps`() async throws {
         let project = try ScenarioProject(
             """
             scenario("it", function(t)
@@ -153,7 +153,7 @@ import Testing
         #expect(result.steps.map(\.hasPassed) == [false, true])
     }
 
-    @Test func `unread rows are reported only if they can still be read`() async throws {
+    @Test func `an open cursor at the end of a scenario is reported only if its rows can still be read`() async throws {
         let project = try ScenarioProject(
             """
             local function ids(db)
@@ -187,20 +187,20 @@ import Testing
                 == "fixture `none.sqlite` not found; looked for scenarios/none.sqlite, scenarios/fixtures/none.sqlite")
     }
 
-    @Test func `the command for a file that does not parse names the file`() async throws {
+    @Test func `the rerun command for a file with a syntax error names the file`() async throws {
         let project = try ScenarioProject("scenario(")
         let text = try await project.run(.pretty)[.pretty]
         #expect(text.contains("rerun     perilune test scenarios/a_scenario.lua --seed 7f3a\n"), "\(text)")
     }
 
-    @Test func `globals that a scenario sets are reported`() async throws {
+    @Test func `global variables that a scenario sets are reported`() async throws {
         let project = try ScenarioProject("scenario('global', function(t) accident = 1 end)")
         let run = try await project.run()
         let result = try run.result("global")
         #expect((result.notes + result.failures.map(\.message)).contains { $0.contains("accident") })
     }
 
-    @Test func `the beginning and the end of very long output are kept`() async throws {
+    @Test func `the beginning and the end of a scenario's very long output are kept`() async throws {
         let project = try ScenarioProject(
             """
             scenario("loud", function(t)

@@ -31,7 +31,7 @@ import Testing
         try await test.run(on: host, functions: Self.functions)
     }
 
-    @Test func `all tests in Lua are found`() {
+    @Test func `all Lua tests of scenarios are found`() {
         #expect(!Self.all.isEmpty)
         #expect(LuaTest.overlookedLines(beside: #filePath) == [])
     }

@@ -13,7 +13,7 @@ import Testing
 }
 
 @Suite struct SwiftTests {
-    @Test func `a failing scenario is an issue at its line of Lua`() async throws {
+    @Test func `in Swift Testing, a failing scenario is an issue at its Lua line`() async throws {
         let project = try ScenarioProject(
             """
             scenario("good", function(t) end)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a file that does not load is a failing case`() async throws {
+    @Test func `in Swift Testing, a scenario file that does not load is a failing case`() async throws {
         let project = try ScenarioProject("scenario(")
         let scenarios = try Scenarios.all(under: project.path)
         #expect(scenarios.count == 1)

@@ -3,7 +3,7 @@ import Testing
 
 /// Nothing but `PeriluneTestSupport` is linked here, as in the tests of an app.
 @Suite struct UngivenDependencyTests {
-    @Test func `a test that uses a database it was not given fails, and the issue names the database`() async throws {
+    @Test func `a test that uses a database without preparing it fails, and the issue names the database`() async throws {
         try await withKnownIssue {
             let count: Int = try await DependencyContainer.withTestScope {
                 try await ScriptHost().run(source: "return db:fetch_value('SELECT COUNT(*) FROM sqlite_schema')")

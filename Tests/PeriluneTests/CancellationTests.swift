@@ -68,7 +68,7 @@ struct CancellationTests {
     }
 
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
-    func `a cancelled script is rolled back while it runs, calls a function or waits for its turn`(_ place: ScriptPlace)
+    func `a script is rolled back if it is cancelled while it runs, calls a function or waits for its turn`(_ place: ScriptPlace)
         async throws
     {
         let host = try await ScriptHost(Self.configuration(place))
@@ -94,7 +94,7 @@ struct CancellationTests {
     }
 
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
-    func `cancelled calls of a pool and the hosts that it creates are rolled back`(_ place: ScriptPlace) async throws {
+    func `cancelled calls of a pool roll back, even while the pool creates a host`(_ place: ScriptPlace) async throws {
         let database = try await DependencyContainer.defaultDatabase
         var cancelled = 0
         for turns in 0..<40 {
@@ -119,7 +119,7 @@ struct CancellationTests {
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `a task that is cancelled while it creates a host and its database gets both or neither`(_ place: ScriptPlace)
+    func `a task that is cancelled while it creates a host and its database creates both or neither`(_ place: ScriptPlace)
         async throws
     {
         for turns in 0..<40 {
@@ -157,7 +157,7 @@ struct CancellationTests {
         }
     }
 
-    @Test(.defaultDatabase(migrations: library)) func `cancelling a request from Swift does no harm`() async throws {
+    @Test(.defaultDatabase(migrations: library)) func `cancelling a request from Swift leaves the host usable`() async throws {
         let host = try await ScriptHost(Self.configuration())
         try await host.run(source: "Author = perilune.record('author') for i = 1, 10 do Author{ name = 'x' .. i }:insert() end")
         for turns in 0..<40 {

@@ -19,7 +19,9 @@ import Testing
         "db:add_function('f', function() return 1 end) db:fetch_one('SELECT f()')",
     ]
 
-    @Test(arguments: [false, true], uses) func `scripts fail with errors after the database was closed`(isPool: Bool, use: String)
+    @Test(arguments: [false, true], uses) func `scripts fail with errors after Swift has closed the database`(
+        isPool: Bool, use: String
+    )
         async throws
     {
         try await withTemporaryFolder { folder in
@@ -32,7 +34,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `a database whose statements a host keeps cannot be closed`(isPool: Bool) async throws {
+    @Test(arguments: [false, true]) func `a database cannot be closed while a host keeps prepared statements`(isPool: Bool)
+        async throws
+    {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/x.sqlite"
             let database: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)

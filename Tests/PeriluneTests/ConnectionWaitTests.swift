@@ -52,7 +52,7 @@ private final class Occupation: Sendable {
     }
 
     @Test(arguments: accesses.indices, [true, false])
-    func `waiting for a connection ends at the time limit`(_ index: Int, isPool: Bool) async throws {
+    func `waiting for a database connection ends at the time limit`(_ index: Int, isPool: Bool) async throws {
         try await withTemporaryFolder { folder in
             let database = try Self.database(isPool: isPool, folder)
             var configuration = ScriptHost.Configuration(database: .existing(database))
@@ -69,7 +69,7 @@ private final class Occupation: Sendable {
     }
 
     @Test(arguments: accesses.indices, [true, false])
-    func `waiting for a connection ends when the run is cancelled`(_ index: Int, isPool: Bool) async throws {
+    func `waiting for a database connection ends when the run is cancelled`(_ index: Int, isPool: Bool) async throws {
         try await withTemporaryFolder { folder in
             let database = try Self.database(isPool: isPool, folder)
             var configuration = ScriptHost.Configuration(database: .existing(database))
@@ -107,7 +107,7 @@ private final class Occupation: Sendable {
         }
     }
 
-    @Test func `waiting for a lock of another connection in the process ends at the limit`() async throws {
+    @Test func `waiting for a lock of another connection in the process ends at the time limit`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/library.sqlite"
             let database = try Self.database(isPool: true, folder)

@@ -38,7 +38,7 @@ private final class Holders: Sendable {
         #expect(await second.value)
     }
 
-    @Test(arguments: 0..<20) func `with random cancellations, one task at a time holds the lock, and it is free at the end`(
+    @Test(arguments: 0..<20) func `with random cancellations, one task at a time holds the lock, which is free at the end`(
         _ seed: Int
     ) async {
         let lock = FIFOLock(), holders = Holders()

@@ -31,8 +31,7 @@ import Testing
         return isGiven
     }
 
-    @Test func `each grant of a host allows the capabilities in the article, and isolated hosts refuse every grant`() async throws
-    {
+    @Test func `each grant of a host allows the documented capabilities, and isolated hosts refuse every grant`() async throws {
         let table = try #require(GrantTable(firstGrant: "sandbox"))
         try await withTemporaryFolder { folder in
             for (column, grant) in table.grants.enumerated() {
@@ -47,7 +46,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `a preview withholds effects, or allows the effects in the article`(isAllowed: Bool)
+    @Test(arguments: [false, true]) func `a preview refuses effects, or allows the documented ones`(isAllowed: Bool)
         async throws
     {
         let grant = isAllowed ? "--allow-effects" : "withheld"

@@ -72,7 +72,7 @@ private final class Endings: Sendable {
         try await expectWhole(host)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `after a storm of cancellations, the host works and nothing is half done`(
+    @Test(arguments: ScriptPlace.allCases) func `after many cancellations, the host works and no transaction is half done`(
         _ place: ScriptPlace
     ) async throws {
         let host = try await makeHost(place)
@@ -152,7 +152,7 @@ private final class Endings: Sendable {
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a host that is created and discarded at once leaves nothing behind`(
+    @Test(arguments: ScriptPlace.allCases) func `a host that is discarded immediately leaves nothing behind`(
         _ place: ScriptPlace
     ) async throws {
         let processes = try await withThrowingTaskGroup(of: Int32?.self) { group in

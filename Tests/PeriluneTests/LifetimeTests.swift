@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(.patience, arguments: ScriptPlace.allCases)
-    func `closing a host ends a run that is about to begin`(_ place: ScriptPlace) async throws {
+    func `closing a host ends a run that has not started yet`(_ place: ScriptPlace) async throws {
         var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory()))
         configuration.limits = LuaLimits(isCancellable: true)
         for pause in stride(from: 0, to: place == .here ? 100 : 10, by: 3) {
@@ -139,20 +139,20 @@ import Testing
         }
     }
 
-    @Test func `results are decoded as an explicit type`() async throws {
+    @Test func `results of scripts are decoded as an explicit type`() async throws {
         let host = try await ScriptHost(database: .inMemory())
         #expect("\(try await host.run(source: "return ... + 1", arguments: 1, as: Int.self))" == "2")
         try await host.run(source: "function add(a, b) return a + b end")
         #expect("\(try await host.call("add", 1, 2, as: Int.self))" == "3")
     }
 
-    @Test func `errors have descriptions for apps to show`() {
+    @Test func `errors have localized descriptions`() {
         let error: any Error = LuaError(.runtime, "no such sale", fields: ["kind": "record_not_found"])
         #expect(error.localizedDescription == "no such sale")
         #expect((error as? LuaError)?.kind == "record_not_found")
     }
 
-    @Test func `a missing module folder is refused`() async throws {
+    @Test func `a host with a missing module folder is refused`() async throws {
         var configuration = ScriptHost.Configuration(database: .inMemory())
         configuration.moduleSources = [.folder("/nowhere")]
         let error = await #expect(throws: LuaError.self) { try await ScriptHost(configuration).run(source: "") }

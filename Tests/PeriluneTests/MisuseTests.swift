@@ -84,7 +84,9 @@ struct MisuseTests {
             ("unsigned(-1)", "argument", "m.unsigned: argument 1: expected an integer from 0 to 18446744073709551615, got -1"),
             ("beyond()", "conversion", "m.beyond: the result: 18446744073709551615 is out of range for an integer in Lua"),
         ])
-    func `numbers that do not fit are errors instead of traps`(_ place: ScriptPlace, _ values: (String, String, String))
+    func `numbers that do not fit a Swift type are errors instead of traps`(
+        _ place: ScriptPlace, _ values: (String, String, String)
+    )
         async throws
     {
         let (call, kind, message) = values
@@ -144,7 +146,7 @@ struct MisuseTests {
     }
 
     @Test(arguments: [DependencyContainer.Context.test, .preview])
-    func `a host from another context does not reach the live file`(_ context: DependencyContainer.Context) async throws {
+    func `a host of a test or preview cannot open the live file`(_ context: DependencyContainer.Context) async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/live.sqlite"
             let live = try DatabasePool(path: path)

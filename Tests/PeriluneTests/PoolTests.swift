@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
-    func `a pool creates only the hosts that it needs, up to its maximum`(_ place: ScriptPlace) async throws {
+    func `a pool creates hosts on demand, up to its maximum`(_ place: ScriptPlace) async throws {
         let made = Mutex(0)
         let pool = try await ScriptPool(size: 3, configuration: place.configuration()) { host in
             made.withLock { $0 += 1 }
@@ -49,7 +49,7 @@ import Testing
     @Test(
         .defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience,
         arguments: ScriptPlace.allCases)
-    func `a function that calls the pool again gets the host that is waiting for it`(_ place: ScriptPlace) async throws {
+    func `a function that calls its pool again gets the host that is waiting for it`(_ place: ScriptPlace) async throws {
         let holder = PoolHolder()
         let pool = try await ScriptPool(size: 1, configuration: place.configuration()) { host in
             try await host.register(module: "m") { m in
@@ -138,14 +138,14 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `a failed preparation fails the pool or the call, and can be retried`(_ place: ScriptPlace) async throws {
+    func `a failed preparation of a host fails the pool or the call, and can be retried`(_ place: ScriptPlace) async throws {
         await #expect(throws: Refused.self) {
             _ = try await ScriptPool(size: 1, configuration: place.configuration(ScriptHost.Configuration(database: .inMemory())))
             { _ in throw Refused(reason: "no") }
         }
     }
 
-    @Test func `all hosts share one database in memory`() async throws {
+    @Test func `all hosts of a pool share one database in memory`() async throws {
         let rendezvous = Rendezvous()
         let pool = try await ScriptPool(size: 2, database: .inMemory())
         try await pool.withHost { try await $0.run(source: "db:execute('CREATE TABLE t (a)')") }
@@ -191,7 +191,7 @@ extension PoolTests {
         var value = 0
     }
 
-    @Test func `an operation runs where the caller does and may use values that are not Sendable`() async throws {
+    @Test func `the operation of a pool runs on the caller's actor and may use values that are not Sendable`() async throws {
         let pool = try await ScriptPool(size: 1, database: .inMemory())
         let sum = Sum()
         for number in 1...3 {

@@ -28,7 +28,9 @@ struct MonthReport: Codable, Sendable, Equatable {
 
 @Suite(.defaultDatabase())
 struct RunningTests {
-    @Test(arguments: ScriptPlace.allCases) func `arguments are encoded and results decoded`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `arguments of a script are encoded, and its results are decoded`(
+        _ place: ScriptPlace
+    ) async throws {
         try await withTemporaryFolder { folder in
             let script = """
                 local month = ...
@@ -76,7 +78,7 @@ struct RunningTests {
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `decimal numbers, URLs and large integers have a natural form in scripts and round-trip`(_ place: ScriptPlace)
+    func `decimal numbers, URLs and large integers round-trip through scripts`(_ place: ScriptPlace)
         async throws
     {
         let host = try await place.host()
@@ -105,7 +107,9 @@ struct RunningTests {
         #expect(integer == -5)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a cyclic value is a readable error`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a cyclic result is an error with a readable message`(_ place: ScriptPlace)
+        async throws
+    {
         struct Node: Codable, Sendable { let next: [Node] }
         let host = try await place.host()
         let error = await #expect(throws: LuaError.self) {
@@ -118,7 +122,7 @@ struct RunningTests {
                     : "the value is nested too deeply: more than 100 tables"))
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `functions that a script has defined are called by name`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases) func `Swift calls functions that a script has defined by name`(_ place: ScriptPlace)
         async throws
     {
         let host = try await place.host()
@@ -152,7 +156,7 @@ struct RunningTests {
             (".a", "expected the name of a function"), ("a:b.c", "expected the name of a function"),
             ("n.x", "index a number value"),
         ])
-    func `a name that is not a function is reported`(_ place: ScriptPlace, _ values: (String, String)) async throws {
+    func `calling a name that is not a function is reported`(_ place: ScriptPlace, _ values: (String, String)) async throws {
         let (name, message) = values
         let host = try await place.host()
         try await host.run(source: "t, n = {}, 1")
@@ -160,7 +164,7 @@ struct RunningTests {
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `mismatched results and arguments are errors that give the path`(
+    @Test(arguments: ScriptPlace.allCases) func `mismatched results and arguments are errors with the coding path`(
         _ place: ScriptPlace
     ) async throws {
         let host = try await place.host()
@@ -177,7 +181,8 @@ struct RunningTests {
         #expect(argument?.message.hasPrefix("x: argument 2: a: 18446744073709551615") == true)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `errors carry kind, position, traceback, SQL and the underlying Swift error`(
+    @Test(arguments: ScriptPlace.allCases)
+    func `errors of scripts have a kind, position, traceback, SQL and the underlying Swift error`(
         _ place: ScriptPlace
     ) async throws {
         let host = try await place.host()
@@ -276,7 +281,9 @@ struct RunningTests {
         #expect(error?.kind == "dead_handle")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `printed text is captured, logged or dropped`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `printed text can be captured, logged or dropped`(_ place: ScriptPlace)
+        async throws
+    {
         let records = LogRecords()
         let source = "print('a', 1, nil, true) print() print(setmetatable({}, { __tostring = function() return 'object' end }))"
         var configuration = ScriptHost.Configuration()

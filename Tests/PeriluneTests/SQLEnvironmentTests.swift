@@ -30,7 +30,7 @@ import Testing
         ("typeof(date(' now'))", "null"), ("typeof(date(NULL))", "null"), ("typeof(date('now', 'nonsense'))", "null"),
     ]
 
-    @Test func `every form of the current time in SQL follows the container's clock`() async throws {
+    @Test func `every expression for the current time in SQL follows the container's clock`() async throws {
         try await withDatabase { database in
             for (expression, expected) in Self.present {
                 let text = try await database.value("SELECT CAST(\(expression) AS TEXT)", as: String.self)
@@ -71,7 +71,7 @@ import Testing
         "SELECT random(1)",
         "SELECT date('now', 1, 2, 3, nonsense)",
     ])
-    func `arguments that SQLite refuses are refused with the same messages`(_ sql: String) async throws {
+    func `date functions refuse the same arguments as SQLite with the same messages`(_ sql: String) async throws {
         func failure(_ database: any DatabaseWriter) async -> String? {
             do {
                 try await database.write { db in try db.execute(sql: sql) }
@@ -111,7 +111,7 @@ import Testing
         "count(DISTINCT random()) FROM (VALUES (1), (2), (3))", "hex(zeroblob(2))",
     ]
 
-    @Test func `all other date functions behave as in SQLite`() async throws {
+    @Test func `date functions without the current time behave as in SQLite`() async throws {
         let plain = try DatabaseQueue()
         try await withDatabase { database in
             for expression in Self.elsewhere {
@@ -146,7 +146,7 @@ import Testing
                 || first[0] == Int64(bitPattern: RandomSource.seeded(1).next()))
     }
 
-    @Test func `all connections of a pool follow the clock, even with an unusual file name`() async throws {
+    @Test func `all connections of a pool follow the container's clock, even with an unusual file name`() async throws {
         try await DependencyContainer.withTestScope {
             try await DependencyContainer.prepare {
                 $0.date = .constant(Self.moment)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `a clock without a valid time does no harm`() async throws {
+    @Test func `a clock with an invalid time is safe in SQL`() async throws {
         for seconds in [Double.nan, .infinity, -.infinity, 1e300, -1e300] {
             try await DependencyContainer.withTestScope {
                 try await DependencyContainer.prepare {
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `databases that are opened in sequence have separate clocks`() async throws {
+    @Test func `databases that are opened one after the other have separate clocks`() async throws {
         for year in 2001...2040 {
             try await DependencyContainer.withTestScope {
                 let date = Date(timeIntervalSince1970: Double(year - 1970) * 365.25 * 86400 + 40 * 86400)

@@ -5,7 +5,7 @@ import Testing
 
 /// Process-wide settings, tested in separate processes.
 @Suite struct SQLiteTuningTests {
-    @Test func `settings apply before SQLite's first use and are refused afterwards`() async {
+    @Test func `SQLite settings apply before its first use and are refused afterwards`() async {
         await #expect(processExitsWith: .success) {
             precondition(SQLiteTuning.disableMemoryStatistics())
             precondition(SQLiteTuning.useAdaptiveMutexes())

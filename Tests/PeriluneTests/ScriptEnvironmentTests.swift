@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite struct ScriptEnvironmentTests {
-    @Test func `in tests, everything that varies is fixed or counted`() async throws {
+    @Test func `in tests, the clock, UUIDs and random numbers are deterministic`() async throws {
         for _ in 1...2 {
             try await DependencyContainer.withTestScope {
                 try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory() }
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `in live, the environment comes from the machine`() async throws {
+    @Test func `in live, the clock, UUIDs and random numbers come from the machine`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let host = try await ScriptHost(database: .inMemory())
             try await host.run(

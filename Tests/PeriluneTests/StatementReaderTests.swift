@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a statement sees everything that was committed before`() async throws {
+    @Test func `a statement outside blocks sees everything that was committed before`() async throws {
         try await withHosts(2) { pool, hosts in
             let counts: [Int] = try await hosts[0].run(
                 source: """
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `single statements need no reader from the pool`() async throws {
+    @Test func `statements outside blocks need no reader of the pool`() async throws {
         try await withHosts(3, readers: 1) { pool, hosts in
             for host in hosts { try await host.run(source: Self.count) }
             // Swift occupies the only reader.
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `more hosts than readers can read`() async throws {
+    @Test func `more hosts than the pool has readers can read`() async throws {
         try await withHosts(6, readers: 2) { pool, hosts in
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for host in hosts {
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `a closed pool is closed for single statements too`() async throws {
+    @Test func `a closed pool also refuses statements outside blocks`() async throws {
         try await withHosts(1) { pool, hosts in
             try await hosts[0].run(source: "for i = 1, 3 do db:fetch_value('SELECT 1') end")
             try pool.close()
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `connections are closed with the readers of the pool and with the host`() async throws {
+    @Test func `statement connections are closed with the readers of the pool and with the host`() async throws {
         let connections = Connections()
         var configuration = Configuration()
         configuration.prepareDatabase { db in if db.configuration.readonly { connections.begin(on: db) } }
@@ -123,7 +123,7 @@ import Testing
         #expect(await eventually { connections.open == 0 })
     }
 
-    @Test func `no statement keeps the WAL from being truncated`() async throws {
+    @Test func `a finished statement does not prevent the WAL from being truncated`() async throws {
         try await withHosts(1) { pool, hosts in
             try await pool.write { db in try db.execute(sql: "INSERT INTO author (name) VALUES ('a'), ('b')") }
             try await hosts[0].run(
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `a script that closes its pool leaves only the database file`() async throws {
+    @Test func `a script that closes its pool leaves only the database file on disk`() async throws {
         try await withTemporaryFolder { folder in
             var configuration = ScriptHost.Configuration(database: .inMemory())
             configuration.allowsFiles = true

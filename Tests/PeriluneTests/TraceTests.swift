@@ -22,7 +22,7 @@ import Testing
         return recorder.events
     }
 
-    @Test func `statements are reported when they start, without values and times`() async throws {
+    @Test func `a trace reports statements when they start, without values and times`() async throws {
         let events = try await told(
             .statements,
             of: """
@@ -34,12 +34,12 @@ import Testing
         #expect(events.allSatisfy { $0.duration == nil })
     }
 
-    @Test func `values are reported on request`() async throws {
+    @Test func `a trace reports bound values on request`() async throws {
         let events = try await told(.statements, showsValues: true, of: "db:fetch_value('SELECT ?, ?', \"it's\", 3)")
         #expect(events.map(\.sql) == ["SELECT 'it''s', 3"])
     }
 
-    @Test func `profiles are reported with times when statements end`() async throws {
+    @Test func `a trace reports profiles with durations when statements end`() async throws {
         let events = try await told(
             .profile,
             of: """
@@ -50,7 +50,7 @@ import Testing
         #expect(try #require(event.duration) > .microseconds(100))
     }
 
-    @Test func `durations are more precise than SQLite's milliseconds`() async throws {
+    @Test func `profile durations are more precise than SQLite's milliseconds`() async throws {
         let events = try await told(
             .profile,
             of: """
@@ -64,7 +64,7 @@ import Testing
         #expect(durations.contains { Int64($0 / .nanoseconds(1)) % 1_000_000 != 0 })
     }
 
-    @Test func `statements and profiles are reported alternately`() async throws {
+    @Test func `a trace alternates between statements and profiles`() async throws {
         let events = try await told([.statements, .profile], of: "db:fetch_value('SELECT 1')")
         #expect(events.map { $0.duration == nil } == [true, false])
     }
@@ -82,7 +82,7 @@ import Testing
         #expect(records.lines == ["debug SELECT ?"])
     }
 
-    @Test func `slow statements are reported with their plans, and the EXPLAIN statements are not reported`() async throws {
+    @Test func `a trace reports slow statements with their query plans, without the EXPLAIN statements`() async throws {
         let records = LogRecords()
         var recursive: [String] { records.lines.filter { $0.contains("RECURSIVE") } }
         try await DependencyContainer.withTestScope {
@@ -109,7 +109,7 @@ import Testing
         #expect(line.contains("milliseconds="))
     }
 
-    @Test func `a query plan describes how a statement runs`() async throws {
+    @Test func `queryPlan(of:) returns the plan of a statement`() async throws {
         let host = try await ScriptHost(database: .inMemory())
         try await host.run(source: "db:execute('CREATE TABLE t (id INTEGER PRIMARY KEY, a)')")
         #expect(

@@ -26,19 +26,20 @@ struct TraitTests {
         #expect(isNew)
     }
 
-    @Test(.dependency(\.date, .constant(Date(timeIntervalSince1970: 0)))) func `inner traits win over outer ones`() async throws {
+    @Test(.dependency(\.date, .constant(Date(timeIntervalSince1970: 0))))
+    func `inner test traits take precedence over outer ones`() async throws {
         let year: Int = try await ScriptHost().run(source: "return perilune.now().year")
         #expect(year == 1970)
         #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
     }
 
     @Test(.script("db:execute(\"INSERT INTO author (name) VALUES ('Verne'), ('Melville')\")"))
-    func `a script fills the database`() async throws {
+    func `the script trait fills the test's database`() async throws {
         #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 2)
     }
 
     @Test(.defaultDatabase(.pool("nowhere/at/all.sqlite", usesFilesInTests: true)))
-    func `a pool in a file is available on request, but not at the given path`() async throws {
+    func `a test can use a pool in a file, which is not at the given path`() async throws {
         let database = try await DependencyContainer.defaultDatabase
         #expect(database is DatabasePool)
         #expect(try await database.value("PRAGMA journal_mode", as: String.self) == "wal")
@@ -66,7 +67,7 @@ struct TraitTests {
 }
 
 @Suite struct SupportTests {
-    @Test func `a host in memory needs no setup`() async throws {
+    @Test func `a host with a database in memory needs no setup in tests`() async throws {
         let host = try await ScriptHost.forTest(migrations: library)
         let other = try await ScriptHost.forTest(migrations: library)
         try await host.run(source: "db:execute(\"INSERT INTO author (name) VALUES ('x')\") assert(perilune.now().year == 2000)")
@@ -74,7 +75,7 @@ struct TraitTests {
         #expect(count == 0)
     }
 
-    @Test func `recorders replace functions`() async throws {
+    @Test func `call recorders replace functions of the program`() async throws {
         let mail = CallRecorder()
         let host = try await ScriptHost.forTest()
         try await host.register(module: "mail") {
@@ -93,7 +94,7 @@ struct TraitTests {
         #expect(mail.calls[0].description == "send(\"ada\", {copies = 2, tags = {\"a\", \"b\"}})")
     }
 
-    @Test func `migrations from a folder are reread when its files change`() async throws {
+    @Test func `migrations of a test are read again when files in their folder change`() async throws {
         try await withTemporaryFolder { folder in
             try "CREATE TABLE a (x);".write(toFile: "\(folder)/0001_a.sql", atomically: true, encoding: .utf8)
             try "return function(db) db:execute('INSERT INTO a VALUES (7)') end"

@@ -31,7 +31,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
     check(Author:including_optional(first):find(1).first_book.title == "Typee")
   end)
 
-  scenario("reading an association that was not fetched is an error, not a query", function(t)
+  scenario("reading an unfetched association is an error, not a query", function(t)
     local author = t.fixtures.models.Author:find(1)
     local queries = t.queries(function()
       expect_error(function() return #author.books end, "including_all")
@@ -47,7 +47,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
     expect(queries):no_repeats()
   end)
 
-  scenario("the request for one record can be combined with others", function(t)
+  scenario("a request for one record can be combined with conditions", function(t)
     local author = t.fixtures.models.Author:find(1)
     expect(author:books():before(1850):pluck("title")):equals { "Typee" }
   end)
@@ -70,7 +70,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
     expect(Book:joining_required(Book.author:from("United States")):order("id"):pluck("title")):equals { "Typee", "Moby-Dick" }
   end)
 
-  scenario("the factory creates rows with their parent rows", { template = "library" }, function(t)
+  scenario("a factory creates rows together with their parent rows", { template = "library" }, function(t)
     local books = t.make.book:many(3, { year = 2000 })
     check(books[1].author_id == books[3].author_id)
     expect(t.db.author):count(1)

@@ -99,7 +99,7 @@ group("behaviours", { template = "stock", tags = { "records" } }, function()
   end)
 end)
 
-group("records of others", { template = "stock", tags = { "records" } }, function()
+group("related records", { template = "stock", tags = { "records" } }, function()
   scenario("records are found or created, created for others, and preloaded", function(t)
     local Shop, Item = perilune.record("shop"), perilune.record("item")
     Shop.items = Shop:has_many(Item)

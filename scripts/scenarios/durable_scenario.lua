@@ -24,7 +24,7 @@ group("durable automations", { tags = { "automations" } }, function()
     expect(t.db:fetch_all("SELECT outcome FROM perilune_automation_run")):rows "| outcome |\n| succeeded |"
   end)
 
-  scenario("a clock that is set back an hour delays runs and jobs, and repeats none", { clock = "2026-03-10T08:59:00Z" }, function(t)
+  scenario("setting the clock back an hour delays runs and jobs and repeats none", { clock = "2026-03-10T08:59:00Z" }, function(t)
     t.db:execute("CREATE TABLE log (id INTEGER PRIMARY KEY, what TEXT)")
     local function log(what) t.db:execute("INSERT INTO log(what) VALUES (?)", what) end
     perilune.automation{ name = "daily", durable = true, on = { schedule = "0 9 * * *" }, run = function(run)
@@ -51,7 +51,7 @@ group("durable automations", { tags = { "automations" } }, function()
     ]]
   end)
 
-  scenario("a failing job is retried after each backoff, and finally dead", function(t)
+  scenario("a failing job is retried after each backoff and finally becomes dead", function(t)
     local jobs, attempts = perilune.jobs("mail", { attempts = 3, backoff = { "1h", "1h" } }), 0
     jobs:handle(function()
       attempts = attempts + 1

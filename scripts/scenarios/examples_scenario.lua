@@ -37,7 +37,7 @@ group("scripts/examples", { database = "empty", tags = { "examples" } }, functio
     expect(result.output):contains('Stored:\t["shop","today"]')
   end)
 
-  scenario("configuration.lua stores one row without its defaults", function(t)
+  scenario("configuration.lua stores one row without default values", function(t)
     local result = t.run("scripts/examples/configuration.lua")
     expect(t.db.configuration):rows [[
       | id | theme | shows_hints |
@@ -67,7 +67,7 @@ group("scripts/examples", { database = "empty", tags = { "examples" } }, functio
       expect(result.output):matches("^#EXTM3U\n")
     end)
 
-    scenario("questions.lua gets the same answers from requests and SQL", function(t)
+    scenario("questions.lua finds the same answers with requests and SQL", function(t)
       local result = t.run("scripts/examples/music_shop/questions.lua")
       expect(result.output):contains("How many tracks does each genre have?")
     end)

@@ -35,8 +35,8 @@ group("observation", { template = "shelf", tags = { "observation" } }, function(
   end)
 end)
 
-group("later", { database = "empty", tags = { "time" } }, function()
-  scenario("timers fire at their times even if the clock jumps far ahead", function(t)
+group("timers and tasks", { database = "empty", tags = { "time" } }, function()
+  scenario("timers fire in order even if the clock jumps far ahead", function(t)
     local seen = {}
     local function note(name) seen[#seen + 1] = name .. " " .. perilune.now():format("%H:%M") end
     perilune.after("90m", note, "once")

@@ -28,7 +28,7 @@ group("pages", { template = "shelf", tags = { "requests" } }, function()
     expect(queries):exactly(1):no_full_scan("book")
   end)
 
-  scenario("a cursor is valid only for the order it was made with", function(t)
+  scenario("a cursor is valid only for the order of its request", function(t)
     local Book = t.fixtures.models.Book
     local cursor = Book:order("id"):page_after(nil, 1).next
     expect_error(function() Book:order("title"):page_after(cursor, 1) end, "another order")
@@ -59,7 +59,7 @@ group("named expressions", { template = "shelf", tags = { "requests" } }, functi
   end)
 end)
 
-group("writing sets", { template = "shelf", tags = { "requests", "records" } }, function()
+group("writing many rows", { template = "shelf", tags = { "requests", "records" } }, function()
   scenario("the rows of a request are inserted into a table", function(t)
     t.db:create_table("tally", function(t)
       t:column("author_id", "integer"):primary_key()

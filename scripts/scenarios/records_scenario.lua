@@ -48,7 +48,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       check(Author:fetch_count() == 3)
     end)
 
-    scenario("an insert returns columns on request", function(t)
+    scenario("an insert returns the requested columns", function(t)
       local Author = t.fixtures.models.Author
       check(Author{ name = "Sappho" }:insert{ returning = "id" } == 4)
       expect(Author{ name = "Plato" }:insert{ returning = { "id", "is_alive" } }):covers { id = 5, is_alive = false }
@@ -141,7 +141,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       expect(t.db.book):rows "| title |\n| The Plague |"
     end)
 
-    scenario("a record can be refreshed after a write by others", function(t)
+    scenario("a record can be refreshed after another write", function(t)
       local author = t.fixtures.models.Author:find(1)
       t.db:execute("UPDATE author SET country = 'US' WHERE id = 1")
       author:refresh()
@@ -149,7 +149,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
     end)
   end)
 
-  group("rules", function()
+  group("constraints and validation", function()
     scenario("a violated constraint is an error that names the table and columns", {
       cases = {
         { name = "unique", kind = "constraint_unique", column = "author.name", row = { name = "Anonymous" } },
@@ -257,7 +257,7 @@ group("nested writing", { template = "shelf", tags = { "records" } }, function()
     check(Book:save_nested { title = "Utopia", author = { name = "Thomas More" } }.author.name == "Thomas More")
   end)
 
-  scenario("rows with a key are updated; rows missing from the lists are deleted on request", function(t)
+  scenario("nested rows with a key are updated, and missing rows are deleted on request", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     Author:save_nested({ id = 1, country = "US", books = { { id = 2, pages = 640 }, { title = "Omoo" } } }, { delete_missing = true })
     expect(Book:filter { author_id = 1 }:order("id"):select("title", "pages"):fetch_all()):rows "| title | pages |\n| Moby-Dick | 640 |\n| Omoo | ~ |"

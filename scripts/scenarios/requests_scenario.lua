@@ -36,7 +36,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   group("deriving", function()
-    scenario("a derivation returns another request and changes nothing", function(t)
+    scenario("deriving a request leaves the original unchanged", function(t)
       local Book = t.fixtures.models.Book
       local all = Book:order("year")
       local old = all:filter(Book.c.year:lt(1900))
@@ -46,7 +46,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
       expect(all:limit(1):offset(1):pluck("title")):equals { "Moby-Dick" }
     end)
 
-    scenario("frequent requests have names and can be combined", function(t)
+    scenario("named requests can be combined", function(t)
       local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
       check(Author:from("France"):fetch_one().name == "Albert Camus")
       check(Book:before(1900):order("year"):limit(1):fetch_one().title == "Typee")
@@ -99,7 +99,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
       check(Author:fetch_count() == 4)
     end)
 
-    scenario("a request explains its query plan", function(t)
+    scenario("a request shows its query plan", function(t)
       local Book = t.fixtures.models.Book
       expect(Book:filter{ author_id = 1 }:sql()):contains('"author_id" = ?')
       local queries = t.queries(function() Book:filter{ author_id = 1 }:fetch_all() end)
@@ -129,7 +129,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   group("full text", function()
-    scenario("words are found in any form, with the best matches first", function(t)
+    scenario("full-text search finds words in any form, best matches first", function(t)
       t.db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" }, tokenizer = "porter" })
       local Text = perilune.record("book_text")
       expect(Text:matching(perilune.fts5_pattern("plagues")):fetch_all()):rows "| title |\n| The Plague |"

@@ -1,7 +1,7 @@
 -- The scenario language: failures and checks.
 
 group("scenarios", { template = "shelf" }, function()
-  scenario("a condition with several operands shows the evaluated ones", function()
+  scenario("a failed condition shows the evaluated operands", function()
     local pages, year = 326, 1846
     local err = expect_error(function() check(pages > 300 and not (year < 1900)) end, { kind = "expectation" })
     check(err.message == "check(pages > 300 and not (year < 1900))")
@@ -67,7 +67,7 @@ group("scenarios", { template = "shelf" }, function()
     expect(changes "UPDATE n SET v = 4"):rows "| op | key | v |\n| update | a | 2 -> 4 |"
   end)
 
-  scenario("a table distinguishes 1 from 2, and bytes from text", function(t)
+  scenario("expected rows distinguish 1 from 2, and bytes from text", function(t)
     expect(t.db:fetch_all("SELECT 1 AS yes, 0 AS no, x'31' AS bytes, '1' AS text")):rows [[
       | yes  | no    | bytes | text |
       | true | false | x'31' | "1"  |
@@ -77,7 +77,7 @@ group("scenarios", { template = "shelf" }, function()
     expect.no(t.db:fetch_all("SELECT '1' AS bytes")):rows "| bytes |\n| x'31' |"
   end)
 
-  scenario("words of other test libraries lead to the words of scenarios", function(t)
+  scenario("names from other test libraries are refused with the replacement", function(t)
     for word, call in pairs{
       describe = "group(name", it = "scenario(name", beforeEach = "before_each(", assert_equal = "expect(value):equals", spy = "t.effects",
       skip = "scenario.skip(", fail = "error(message)",

@@ -65,7 +65,7 @@ group("schema", { template = "shelf", tags = { "schema" } }, function()
     check(t.db:schema_sql() == before)
   end)
 
-  scenario("concurrent readers and writers lose nothing", function(t)
+  scenario("a rebuild loses no writes of concurrent connections", function(t)
     local path = t.tmp_dir .. "/notes.sqlite"
     local mine, theirs = perilune.pool(path), perilune.queue(path)
     mine:execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)")

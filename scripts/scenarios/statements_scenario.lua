@@ -71,7 +71,7 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
       expect(titles):equals { "Typee", "Moby-Dick" }
     end)
 
-    scenario("a row can be read by name, by position and in column order", function(t)
+    scenario("a row can be read by column name, by position and in column order", function(t)
       local row = t.db:fetch_one("SELECT id, name, country AS place FROM author WHERE id = 3")
       check(row.name == "Anonymous" and row[2] == "Anonymous")
       check(row.place == nil and row:has("place"))
@@ -81,7 +81,7 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
       expect(names):equals { "id", "name", "place" }
     end)
 
-    scenario("a missing row and NULL are nil", function(t)
+    scenario("a missing row and a NULL value are nil", function(t)
       check(t.db:fetch_one("SELECT * FROM author WHERE id = 99") == nil)
       check(t.db:fetch_value("SELECT country FROM author WHERE id = 3") == nil)
     end)

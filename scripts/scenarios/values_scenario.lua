@@ -73,7 +73,7 @@ group("values", { database = "empty", tags = { "values" } }, function()
     expect(Thing:find(thing.id).json.tags):equals { "a", "b", "c" }
   end)
 
-  scenario("an enum accepts only its values", function(t)
+  scenario("an enum accepts only its cases", function(t)
     local Color = perilune.enum{ "red", "green" }
     local Thing = perilune.record("thing", { types = { color = Color } })
     local thing = Thing:insert{ color = Color.red }

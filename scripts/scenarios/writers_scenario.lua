@@ -15,7 +15,7 @@ local function open(t)
 end
 
 group("several writers", { tags = { "records" } }, function()
-  scenario("with versions, concurrent changes are never lost", function(t)
+  scenario("with a lock version, concurrent changes are never lost", function(t)
     local mine, theirs = open(t)
     local Item = perilune.record("item", { lock_version = true })
     Item:insert(mine, { id = 1, code = "a", price = 0 })
@@ -104,7 +104,7 @@ group("several writers", { tags = { "records" } }, function()
     expect_error(function() Item:find(mine, 1):update_changes(mine, { code = "z" }) end, { kind = "immutable" })
   end)
 
-  scenario("a writer that has to wait too long changes nothing, and may try again", function(t)
+  scenario("a writer that waits too long for a lock changes nothing and can retry", function(t)
     local mine, theirs = open(t)
     local Item = perilune.record("item", { lock_version = true })
     Item:insert(mine, { id = 1, code = "a", price = 1 })
@@ -119,8 +119,8 @@ group("several writers", { tags = { "records" } }, function()
   end)
 end)
 
-group("a rebuild", { tags = { "schema" } }, function()
-  scenario("a failure in the middle leaves the table unchanged", function(t)
+group("table rebuilds", { tags = { "schema" } }, function()
+  scenario("a failure in the middle of a rebuild leaves the table unchanged", function(t)
     local mine, theirs = open(t)
     mine:execute[[
       CREATE INDEX item_by_price ON item (price);

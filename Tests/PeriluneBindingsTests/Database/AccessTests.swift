@@ -4,7 +4,7 @@ import PeriluneLua
 import Testing
 
 @Suite struct AccessTests {
-    @Test func `read sees one state and passes its results through`() async throws {
+    @Test func `read sees one snapshot of the database and returns the results of its function`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
@@ -15,7 +15,7 @@ import Testing
             """)
     }
 
-    @Test func `arguments after the function are passed to it`() async throws {
+    @Test func `read and write pass additional arguments to their function`() async throws {
         try await script(
             """
             db:read(function(handle, ...) equal(table.pack(...), { 1, nil, "x", n = 3 }) end, 1, nil, "x")
@@ -24,7 +24,7 @@ import Testing
             """)
     }
 
-    @Test func `write commits, and an error rolls back`() async throws {
+    @Test func `write commits, or rolls back if its function raises an error`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a)")
@@ -38,7 +38,7 @@ import Testing
             """)
     }
 
-    @Test func `an error leaves a block as the value that was raised`() async throws {
+    @Test func `a block raises the same error value as its function`() async throws {
         try await script(
             """
             local thrown = { mine = true }
@@ -67,7 +67,7 @@ import Testing
             """)
     }
 
-    @Test func `an error that leaves the script has its position in the block`() async throws {
+    @Test func `an uncaught error has its position inside the block`() async throws {
         let error = await failure(
             of: """
                 db:write(function(db)
@@ -82,7 +82,7 @@ import Testing
         #expect(error?.traceback?.contains("deeper") == true)
     }
 
-    @Test func `read refuses every writing statement`() async throws {
+    @Test func `read refuses every statement that writes`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1); CREATE INDEX i ON t (a)")
@@ -110,7 +110,7 @@ import Testing
             """)
     }
 
-    @Test func `a read of a pool sees one state while another connection writes`() async throws {
+    @Test func `a pool's read sees one snapshot while another connection writes`() async throws {
         try await script(
             """
             local path = temporary_path("isolation.sqlite")
@@ -127,7 +127,7 @@ import Testing
             """)
     }
 
-    @Test func `inside a block, the database refers to the open access`() async throws {
+    @Test func `inside a block, methods of the database use the block's access`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a)")
@@ -142,7 +142,7 @@ import Testing
             """)
     }
 
-    @Test func `two databases can be used inside each other, in both orders`() async throws {
+    @Test func `blocks of two databases can be nested in either order`() async throws {
         try await script(
             """
             local other = perilune.queue()
@@ -166,7 +166,7 @@ import Testing
             """)
     }
 
-    @Test func `a failing inner database leaves the outer one to its block`() async throws {
+    @Test func `an error in a nested block of another database does not roll back the outer block`() async throws {
         try await script(
             """
             local other = perilune.queue()
@@ -194,7 +194,7 @@ import Testing
             """)
     }
 
-    @Test func `blocks require a function`() async throws {
+    @Test func `read and write require a function`() async throws {
         try await script(
             """
             for _, verb in ipairs{ "read", "write", "in_transaction", "in_savepoint", "write_without_transaction" } do
@@ -211,7 +211,7 @@ import Testing
             """)
     }
 
-    @Test func `blocks run in coroutines`() async throws {
+    @Test func `blocks can run in coroutines`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a)")
@@ -226,7 +226,7 @@ import Testing
             """)
     }
 
-    @Test func `a coroutine uses the handle of the block that resumes it`() async throws {
+    @Test func `a coroutine can use the handle of the block that resumes it`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a)")

@@ -2,7 +2,7 @@ import Testing
 import PeriluneLuaFileTools
 
 @Suite struct ArgumentTests {
-    @Test func `the number of positional arguments must match the question marks`() async throws {
+    @Test func `the number of positional arguments must match the number of question marks`() async throws {
         try await script(
             """
             equal(db:fetch_one("SELECT ? AS a, ? AS b", 1, "x"), { a = 1, b = "x" })
@@ -11,7 +11,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a table can be a list, names, or both`() async throws {
+    @Test func `a table of arguments can be positional, named, or both`() async throws {
         try await script(
             """
             equal(db:fetch_one("SELECT ? AS a, :b AS b, ? AS c", { 1, 2, b = "x" }), { a = 1, b = "x", c = 2 })
@@ -23,7 +23,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a row can be a table of arguments, including its NULLs`() async throws {
+    @Test func `a row can provide named arguments, including NULLs`() async throws {
         try await script(
             """
             local row = db:fetch_one("SELECT 1 AS a, NULL AS b, 3 AS c")
@@ -32,7 +32,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `values that SQLite cannot store are refused by name`() async throws {
+    @Test func `an argument that SQLite cannot store is refused with its position or name`() async throws {
         try await script(
             """
             for _, value in ipairs{ print, coroutine.create(print), db, db:prepare("SELECT 1"), io.stdout } do
@@ -46,7 +46,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `__to_database converts a value`() async throws {
+    @Test func `__to_database converts an argument`() async throws {
         try await script(
             """
             local Money = {}
@@ -87,7 +87,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `lists with an invalid length are errors`() async throws {
+    @Test func `argument lists with an invalid length are refused`() async throws {
         try await script(
             """
             for _, n in ipairs{ 0, -1, 2, math.maxinteger, math.mininteger } do
@@ -99,7 +99,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `as many arguments are accepted as in SQLite`() async throws {
+    @Test func `a statement accepts as many arguments as SQLite allows`() async throws {
         try await script(
             """
             local marks, values = {}, {}
@@ -119,7 +119,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `names of any kind are found`() async throws {
+    @Test func `parameter names may be long or contain any characters`() async throws {
         try await script(
             """
             equal(db:fetch_value("SELECT :é", { ["é"] = 1 }), 1)

@@ -93,7 +93,7 @@ import Testing
             """)
     }
 
-    @Test func `interrupt ends the running statement and no later one`() async throws {
+    @Test func `interrupt ends the running statement and does not affect later ones`() async throws {
         try await script(
             """
             db:interrupt()
@@ -114,7 +114,7 @@ import Testing
             """)
     }
 
-    @Test func `close ends the use of a database`() async throws {
+    @Test func `a closed database cannot be used`() async throws {
         try await script(
             """
             local q = perilune.queue()
@@ -189,7 +189,7 @@ import Testing
             """)
     }
 
-    @Test func `path returns the location of the database`() async throws {
+    @Test func `path returns the path of the database file`() async throws {
         try await script(
             """
             equal(db:path(), ":memory:")

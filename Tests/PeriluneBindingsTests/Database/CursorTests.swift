@@ -34,7 +34,7 @@ import Testing
             """)
     }
 
-    @Test func `each row is a separate table`() async throws {
+    @Test func `each row of a cursor is a separate object`() async throws {
         try await script(
             """
             local kept = {}
@@ -140,7 +140,7 @@ import Testing
             """)
     }
 
-    @Test func `loops with the same SQL nest`() async throws {
+    @Test func `loops over the same SQL can be nested`() async throws {
         try await script(
             """
             local pairs_seen = {}
@@ -172,7 +172,7 @@ import Testing
             """)
     }
 
-    @Test func `writes within a loop work, inside and outside blocks`() async throws {
+    @Test func `a loop over rows can write, inside and outside blocks`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3); CREATE TABLE log (a)")
@@ -189,7 +189,7 @@ import Testing
             """)
     }
 
-    @Test func `a transaction that is rolled back within a loop gives the loop an error or its rows`() async throws {
+    @Test func `after a rollback inside a loop, the loop raises an error or continues with its rows`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
@@ -223,7 +223,7 @@ import Testing
             """)
     }
 
-    @Test func `a cursor from outside continues inside a writing block`() async throws {
+    @Test func `a cursor that was opened outside a write block continues inside it`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
@@ -236,7 +236,7 @@ import Testing
             """)
     }
 
-    @Test func `a cursor of a pool is refused in a reading block and stays usable`() async throws {
+    @Test func `a pool's cursor cannot be used in a read block and stays usable afterwards`() async throws {
         try await script(
             """
             local path = temporary_path("cursor.sqlite")
@@ -254,7 +254,7 @@ import Testing
             """)
     }
 
-    @Test func `a cursor's iterator accepts any arguments without crashing`() async throws {
+    @Test func `a cursor's iterator ignores its arguments`() async throws {
         try await script(
             """
             for _, values in ipairs{ {}, { 1 }, { {}, {} }, { db, db, db } } do
@@ -264,7 +264,7 @@ import Testing
             """)
     }
 
-    @Test func `arguments of a cursor live as long as the cursor`() async throws {
+    @Test func `a cursor keeps its arguments alive`() async throws {
         try await script(
             """
             local text = ("x"):rep(1000)
@@ -290,7 +290,7 @@ import Testing
             """)
     }
 
-    @Test func `a million rows are streamed in constant memory`() async throws {
+    @Test func `a cursor reads a million rows in constant memory`() async throws {
         try await script(
             """
             local sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i, 'text ' || i AS t FROM n"

@@ -6,7 +6,7 @@ import PeriluneLua
 import Testing
 
 @Suite struct DatabaseErrorTests {
-    @Test func `an error has its codes and their name`() async throws {
+    @Test func `an SQLite error has a code, an extended code and the name of the extended code`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id REFERENCES a (id))")
@@ -19,7 +19,7 @@ import Testing
             """)
     }
 
-    @Test func `an error has its message and SQL`() async throws {
+    @Test func `an SQLite error has SQLite's message and the SQL`() async throws {
         try await script(
             """
             local err = fails("sql", db.fetch_all, db, "SELECT * FROM missing")
@@ -37,7 +37,7 @@ import Testing
             """)
     }
 
-    @Test func `bound values are shown only on request`() async throws {
+    @Test func `errors show bound values only on request`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a UNIQUE)")
@@ -57,7 +57,7 @@ import Testing
             """)
     }
 
-    @Test func `an error gives the position in the SQL`() async throws {
+    @Test func `a syntax error has the position in the SQL`() async throws {
         try await script(
             """
             local function position_of(sql) return fails("sql", db.fetch_all, db, sql).offset end
@@ -67,7 +67,7 @@ import Testing
             """)
     }
 
-    @Test func `a constraint error names the table and columns`() async throws {
+    @Test func `a constraint error names its table and columns`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a NOT NULL, b CHECK (b > 0.5), c, UNIQUE (a, c))")
@@ -83,7 +83,7 @@ import Testing
             """)
     }
 
-    @Test func `no SQLite error goes unnoticed in reads or writes`() async throws {
+    @Test func `every SQLite error in reads and writes is raised`() async throws {
         try await script(
             """
             for _, verb in ipairs{ "execute", "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_set" } do
@@ -101,7 +101,7 @@ import Testing
             """)
     }
 
-    @Test func `an error has a file and a line, and keeps them outside the script`() async throws {
+    @Test func `an SQLite error has the file and line of the script, even in Swift`() async throws {
         let error = await failure(
             of: """
                 local function find()
@@ -119,7 +119,7 @@ import Testing
         #expect((error?.underlying as? DatabaseError)?.resultCode == .SQLITE_ERROR)
     }
 
-    @Test func `an error keeps its identity through pcall, error and blocks`() async throws {
+    @Test func `an SQLite error stays the same object through pcall, error and blocks`() async throws {
         let error = await failure(
             of: """
                 db:execute("CREATE TABLE t (a UNIQUE)")
@@ -132,7 +132,7 @@ import Testing
         #expect((error?.underlying as? DatabaseError)?.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE)
     }
 
-    @Test func `errors can be printed and concatenated, and are read-only`() async throws {
+    @Test func `SQLite errors can be printed and concatenated, and are read-only`() async throws {
         try await script(
             """
             local err = fails("sql", db.execute, db, "nonsense")
@@ -146,7 +146,7 @@ import Testing
             """)
     }
 
-    @Test func `very long statements are shown without their values`() async throws {
+    @Test func `errors shorten very long statements and omit their values`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a UNIQUE)")
@@ -157,7 +157,7 @@ import Testing
             """)
     }
 
-    @Test func `messages with invalid bytes stay errors`() async throws {
+    @Test func `constraint errors for unusual table and column names keep their kind`() async throws {
         try await script(
             """
             db:execute('CREATE TABLE "a.b, c" ("d, e" UNIQUE, "" UNIQUE)')

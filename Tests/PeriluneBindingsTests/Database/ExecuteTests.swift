@@ -25,7 +25,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `execute returns the number of changed rows at once`() async throws {
+    @Test func `execute returns the number of rows that its statement changed`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a)")
@@ -40,7 +40,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `changes made during a loop are counted separately`() async throws {
+    @Test func `a statement inside a loop counts only its own changed rows`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a); CREATE TABLE log (a)")
@@ -55,7 +55,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a change object can be printed and iterated, and refuses misuse`() async throws {
+    @Test func `the result of execute can be printed and iterated, and its fields cannot be set`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a)")
@@ -127,7 +127,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `missing and extra arguments are errors`() async throws {
+    @Test func `missing and surplus arguments are errors`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a, b)")
@@ -162,7 +162,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `several statements can be executed at once`() async throws {
+    @Test func `execute accepts several statements in one text`() async throws {
         try await script(
             """
             local changes = db:execute([[
@@ -179,7 +179,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a failure among several statements keeps earlier changes unless they are in a transaction`() async throws {
+    @Test func `if one of several statements fails, earlier changes are kept outside a transaction`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a UNIQUE)")
@@ -195,7 +195,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `wrong arguments for several statements are errors`() async throws {
+    @Test func `wrong arguments for a text of several statements are errors`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a)")
@@ -244,7 +244,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `very long and very deep SQL is an error instead of a crash`() async throws {
+    @Test func `very long or deeply nested SQL raises an error instead of crashing`() async throws {
         try await script(
             """
             local ok, err = pcall(db.fetch_value, db, "SELECT " .. ("("):rep(100000) .. "1" .. (")"):rep(100000))
@@ -262,7 +262,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `an INSERT with RETURNING can be fetched and runs once`() async throws {
+    @Test func `the rows of INSERT RETURNING can be fetched, and the statement runs once`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
@@ -279,7 +279,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `upsert reports its changes`() async throws {
+    @Test func `INSERT ON CONFLICT DO UPDATE reports its changed rows`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE, n DEFAULT 0); CREATE TABLE u (a)")

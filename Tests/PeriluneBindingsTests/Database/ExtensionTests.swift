@@ -17,7 +17,7 @@ import Testing
         try await host.runChecked(source)
     }
 
-    @Test func `all connections of all databases that scripts use load the extensions`() async throws {
+    @Test func `every connection that a script uses loads the host's SQLite extensions`() async throws {
         try await script(
             """
             equal(db:fetch_value("SELECT thrice(5)"), 15)
@@ -31,12 +31,12 @@ import Testing
             """)
     }
 
-    @Test func `scripts of every host that lists the extensions can use them in the host's database`() async throws {
+    @Test func `hosts that share a database can all use the extensions that they list`() async throws {
         let queue = try DatabaseQueue()
         for _ in 1...2 { try await script("equal(db:fetch_value('SELECT thrice(5)'), 15)") { $0.database = .existing(queue) } }
     }
 
-    @Test func `scripts of a host without extensions have none and cannot load any`() async throws {
+    @Test func `in a host without extensions, scripts have no extension functions and cannot load extensions`() async throws {
         try await PeriluneBindingsTests.script(
             """
             fails("sql", db.fetch_value, db, "SELECT thrice(5)")
@@ -44,7 +44,7 @@ import Testing
             """, arguments: [Self.path])
     }
 
-    @Test func `a sandboxed script has the listed extensions and cannot load any`() async throws {
+    @Test func `a sandboxed script can use the listed extensions and cannot load others`() async throws {
         try await script(
             """
             equal(db:fetch_value("SELECT thrice(5)"), 15)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `a file that is not an extension is an error of the host that names the file`() throws {
+    @Test func `a file that is not an SQLite extension makes the host's creation fail and is named in the error`() throws {
         let path = temporaryPath("no.so")
         try Data("text".utf8).write(to: URL(filePath: path))
         for wrong in [path, path + "-missing"] {

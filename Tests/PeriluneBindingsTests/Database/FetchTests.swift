@@ -18,7 +18,7 @@ import Testing
             """)
     }
 
-    @Test func `lists of rows do not change after they are fetched`() async throws {
+    @Test func `fetched rows do not change when the table changes`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
@@ -46,14 +46,14 @@ import Testing
             """)
     }
 
-    @Test func `lists can contain NULLs`() async throws {
+    @Test func `fetched rows can contain NULLs`() async throws {
         try await script(
             """
             equal(db:fetch_optional_values("SELECT 1 UNION ALL SELECT NULL UNION ALL SELECT 3"), { 1, perilune.null, 3 })
             """)
     }
 
-    @Test func `NULL in a list of values is an error with the row`() async throws {
+    @Test func `a NULL value in fetch_values raises an error with the row number`() async throws {
         try await script(
             """
             local err = fails("null", db.fetch_values, db, "SELECT 1 UNION ALL SELECT NULL UNION ALL SELECT 3")
@@ -85,14 +85,14 @@ import Testing
             """)
     }
 
-    @Test func `fetch_set returns a table of keys`() async throws {
+    @Test func `fetch_set returns a table whose keys are the values`() async throws {
         try await script(
             """
             equal(db:fetch_set("SELECT 1 UNION ALL SELECT 1 UNION ALL SELECT 'x'"), { [1] = true, x = true })
             """)
     }
 
-    @Test func `columns that are declared boolean are booleans`() async throws {
+    @Test func `columns declared BOOLEAN are read as booleans`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a BOOLEAN, b BOOL, c INTEGER)")
@@ -107,7 +107,7 @@ import Testing
             """)
     }
 
-    @Test func `statements outside blocks see the writes of other statements`() async throws {
+    @Test func `statements outside blocks see earlier writes`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a)")

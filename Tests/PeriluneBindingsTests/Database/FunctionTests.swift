@@ -9,7 +9,7 @@ import Testing
             """)
     }
 
-    @Test func `values pass through an SQL function exactly`() async throws {
+    @Test func `arguments and results of an SQL function keep their types and values`() async throws {
         try await script(
             """
             db:add_function("same", 1, function(value) return value end)
@@ -28,7 +28,7 @@ import Testing
             """)
     }
 
-    @Test func `functions with different numbers of arguments coexist and can be replaced`() async throws {
+    @Test func `functions that differ in their number of arguments coexist and can be replaced`() async throws {
         try await script(
             """
             db:add_function("f", 1, function() return "one" end)
@@ -77,7 +77,7 @@ import Testing
             """)
     }
 
-    @Test func `a function cannot use the database`() async throws {
+    @Test func `an SQL function in Lua cannot use the database`() async throws {
         try await script(
             """
             db:add_function("count", 0, function() return db:fetch_value("SELECT 1") end)
@@ -90,7 +90,7 @@ import Testing
             """)
     }
 
-    @Test func `a result that cannot be stored is an error`() async throws {
+    @Test func `a function's result that SQLite cannot store is an error`() async throws {
         try await script(
             """
             db:add_function("bad", 0, function() return {} end)
@@ -100,7 +100,7 @@ import Testing
             """)
     }
 
-    @Test func `a function works in coroutines and in both kinds of access`() async throws {
+    @Test func `an SQL function in Lua works in coroutines, read blocks and write blocks`() async throws {
         try await script(
             """
             db:add_function("twice", 1, function(x) return 2 * x end)
@@ -135,7 +135,7 @@ import Testing
             """)
     }
 
-    @Test func `an aggregate steps through the rows of a group`() async throws {
+    @Test func `an aggregate in Lua steps through the rows of a group`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (kind TEXT, n INTEGER)")
@@ -223,7 +223,7 @@ import Testing
             """)
     }
 
-    @Test func `wrong names and argument counts are errors`() async throws {
+    @Test func `invalid function names and argument counts are refused`() async throws {
         try await script(
             """
             local f = function() end

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `DatabaseCursor isDone begins a statement again, with the arguments that it has`() throws {
+    @Test func `resetting DatabaseCursor isDone restarts a statement with its bound arguments`() throws {
         try DatabaseQueue().read { db in
             let statement = try db.makeStatement(
                 sql: "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i FROM n")

@@ -95,7 +95,9 @@ import Testing
         }
         """#
 
-    @Test(arguments: databases) func `no transaction stays open after a disturbed end of an access`(_ open: String)
+    @Test(arguments: databases) func `no transaction stays open if an interruption or error disturbs the end of a block`(
+        _ open: String
+    )
         async throws
     {
         try await script(
@@ -169,7 +171,7 @@ import Testing
     }
 
     @Test(arguments: ["timeout", "budget", "cancelled", "exit", "memory"])
-    func `no transaction stays open when the run is ended`(_ ending: String) async throws {
+    func `no transaction stays open when a run is cancelled or exceeds its limit`(_ ending: String) async throws {
         let places = [
             "db:write(function(d) d:execute('INSERT INTO t VALUES (2)') stop() end)",
             "db:write_without_transaction(function(d) d:execute('BEGIN; INSERT INTO t VALUES (2)') stop() end)",
@@ -214,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func `a cursor that an interruption has reset does not start again`() async throws {
+    @Test func `a cursor that an interruption has reset does not restart`() async throws {
         try await script(
             """
             local rows = db:rows("SELECT 1 AS a UNION SELECT 2")

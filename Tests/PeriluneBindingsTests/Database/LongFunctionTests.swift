@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `functions under limits have the same results as SQLite's`() async throws {
+    @Test func `SQL functions that check limits have the same results as SQLite's own`() async throws {
         let host = try testHost { $0.limits.time = .seconds(60) }
         let reference = try DatabaseQueue()
         let calls = [
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `errors of LIKE match SQLite's`() async throws {
+    @Test func `LIKE under limits has the same errors as SQLite's own`() async throws {
         try await script(
             """
             matches(fails("sql", db.fetch_value, db, "SELECT 'a' LIKE 'a' ESCAPE 'xx'"), "ESCAPE expression must be a single character")
@@ -57,7 +57,7 @@ import Testing
         "SELECT rtrim(?1, ?3)",
         "SELECT ?1 LIKE '%' || substr(?2, 1, 40000) FROM (SELECT ?3)",
         "SELECT ?1 GLOB '*' || substr(?2, 1, 40000) FROM (SELECT ?3)",
-    ]) func `a call that would take minutes ends at the time limit`(_ sql: String) async throws {
+    ]) func `an SQL function call that would take minutes ends at the time limit`(_ sql: String) async throws {
         let error = await failure(
             of: """
                 local set = {}
@@ -71,7 +71,7 @@ import Testing
 
     // MARK: - PRAGMA case_sensitive_like
 
-    @Test func `LIKE keeps the program's setting`() async throws {
+    @Test func `LIKE under limits respects the program's case_sensitive_like setting`() async throws {
         for (setting, result) in [("ON", 0), ("OFF", 1)] {
             let queue = try DatabaseQueue()
             try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA case_sensitive_like = \(setting)") }
@@ -104,7 +104,7 @@ import Testing
             .joined(separator: [" ", "  ", "-"].randomElement()!)
     }
 
-    @Test func `highlight and snippet under limits have the same results as FTS5's`() async throws {
+    @Test func `highlight and snippet under limits have the same results as FTS5's own`() async throws {
         let queue = try DatabaseQueue(), copy = try DatabaseQueue()
         try await queue.write { db in
             try db.execute(sql: "CREATE VIRTUAL TABLE f USING fts5(one, two)")
@@ -156,7 +156,7 @@ import Testing
     @Test(arguments: [
         "highlight(f, 0, '<', '>')", "snippet(f, 0, '<', '>', '...', 64)", "snippet(f, -1, '<', '>', '...', 1000000)",
     ])
-    func `a call on a document with a million words ends at the time limit`(_ call: String) async throws {
+    func `an FTS5 function call on a document of a million words ends at the time limit`(_ call: String) async throws {
         let error = await failure(
             of: """
                 db:execute("CREATE VIRTUAL TABLE f USING fts5(a)")
@@ -167,7 +167,7 @@ import Testing
         #expect(error?.code == .timeout)
     }
 
-    @Test func `a wrong number of arguments gives FTS5's error`() async throws {
+    @Test func `a wrong number of arguments raises FTS5's own error`() async throws {
         try await script(
             """
             db:execute("CREATE VIRTUAL TABLE f USING fts5(a)")

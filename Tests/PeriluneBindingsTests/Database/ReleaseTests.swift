@@ -34,19 +34,19 @@ import Testing
         try body()
     }
 
-    @Test func `closing a state does not wait for Swift's access to its queue`() throws {
+    @Test func `closing a Lua state does not wait for Swift's access to the database queue`() throws {
         let queue = try DatabaseQueue()
         try useAndClose(queue)
         #expect(try queue.read { db in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema") } == ["t"])
     }
 
-    @Test func `closing a state does not wait for Swift's access to its pool`() throws {
+    @Test func `closing a Lua state does not wait for Swift's access to the database pool`() throws {
         let pool = try DatabasePool(path: temporaryPath("released.sqlite"))
         try useAndClose(pool)
         #expect(try pool.read { db in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema") } == ["t"])
     }
 
-    @Test func `the objects of a state are released when the access has ended`() async throws {
+    @Test func `the database objects of a closed Lua state are released when Swift's access ends`() async throws {
         let queue = try DatabaseQueue()
         try useAndClose(queue)
         // A remaining statement would keep SQLite from closing the connection.

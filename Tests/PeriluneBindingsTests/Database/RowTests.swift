@@ -2,7 +2,7 @@ import Testing
 import PeriluneLuaFileTools
 
 @Suite struct RowTests {
-    @Test func `a column can be read by position`() async throws {
+    @Test func `a column of a row can be read by position`() async throws {
         try await script(
             """
             local row = db:fetch_one("SELECT 'a' AS x, NULL AS y, 3 AS z")
@@ -17,7 +17,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a column can be read by name in any case, and the leftmost wins`() async throws {
+    @Test func `a column is read by its case-insensitive name, and the leftmost match wins`() async throws {
         try await script(
             """
             local row = db:fetch_one("SELECT 1 AS Name, 2 AS NAME, 3 AS other")
@@ -32,7 +32,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a missing column differs from NULL`() async throws {
+    @Test func `a row distinguishes a missing column from NULL`() async throws {
         try await script(
             """
             local row = db:fetch_one("SELECT NULL AS date")
@@ -46,7 +46,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `columns can be optional or required`() async throws {
+    @Test func `a row has methods for optional and for required columns`() async throws {
         try await script(
             """
             local row = db:fetch_one("SELECT NULL AS a, 1 AS b")
@@ -59,7 +59,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a column read as a type keeps its value`() async throws {
+    @Test func `reading a column as a type preserves its value`() async throws {
         try await script(
             """
             local row = db:fetch_one("SELECT 9223372036854775807 AS i, 1.5 AS f, '12' AS s, 2.0 AS whole, NULL AS none")
@@ -115,7 +115,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `of duplicate names, the leftmost column is found`() async throws {
+    @Test func `if names are duplicated, the leftmost column is read`() async throws {
         try await script(
             """
             equal(db:fetch_one("SELECT 1 AS foo, 2 AS foo").foo, 1)
@@ -136,7 +136,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a row can be made from a table`() async throws {
+    @Test func `a script can create a row from a table`() async throws {
         try await script(
             """
             local row = perilune.row.new{ name = "foo", date = perilune.null, [3] = nil }
@@ -154,7 +154,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a row cannot be made from values that SQLite cannot store`() async throws {
+    @Test func `a row cannot be created from values that SQLite cannot store`() async throws {
         try await script(
             """
             matches(fails("conversion", perilune.row.new, { a = 1, b = {} }), "`b`")
@@ -183,7 +183,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a column hides a method with its name`() async throws {
+    @Test func `a column hides the row method with the same name`() async throws {
         try await script(
             """
             local row = db:fetch_one("SELECT 1 AS has, NULL AS \\"get\\", 3 AS \\"values\\"")
@@ -194,7 +194,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `methods of rows refuse other values as self`() async throws {
+    @Test func `row methods refuse a self that is not a row`() async throws {
         try await script(
             """
             for name, method in pairs(perilune.row) do
@@ -233,7 +233,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `iterators of rows accept any arguments without crashing`() async throws {
+    @Test func `iterators over rows ignore their arguments`() async throws {
         try await script(
             """
             local row = db:fetch_one("SELECT 1 AS a, 2 AS b")

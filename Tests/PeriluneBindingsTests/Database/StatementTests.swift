@@ -42,7 +42,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a prepared SELECT can be fetched in every form`() async throws {
+    @Test func `all fetch methods accept a prepared SELECT`() async throws {
         try await script(
             """
             local statement = db:prepare("SELECT ? AS a, ? AS b")
@@ -62,7 +62,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a statement can be used for many rows with named arguments`() async throws {
+    @Test func `a prepared statement can insert many rows with named arguments`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name)")
@@ -74,7 +74,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a statement prepared in a block becomes unusable at its end`() async throws {
+    @Test func `a statement that was prepared in a block becomes unusable when the block ends`() async throws {
         try await script(
             """
             local escaped
@@ -87,7 +87,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a statement prepared outside works inside and outside all blocks`() async throws {
+    @Test func `a statement that was prepared outside blocks works everywhere`() async throws {
         try await script(
             """
             local path = temporary_path("statement.sqlite")
@@ -104,7 +104,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a statement can be used while its database is open elsewhere`() async throws {
+    @Test func `a prepared statement can be used inside a block of another database`() async throws {
         try await script(
             """
             local other = perilune.queue()
@@ -127,7 +127,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a closed statement is an error`() async throws {
+    @Test func `using a closed statement is an error`() async throws {
         try await script(
             """
             local statement = db:prepare("SELECT 1")
@@ -139,7 +139,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `statements differ from other values`() async throws {
+    @Test func `functions distinguish statements from other values`() async throws {
         try await script(
             """
             local statement = db:prepare("SELECT 1")
@@ -174,7 +174,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `statements in use survive eviction from the cache`() async throws {
+    @Test func `a statement in use survives its eviction from the cache`() async throws {
         try await script(
             """
             local sql = "SELECT 1 AS a UNION ALL SELECT 2 UNION ALL SELECT 3"
@@ -190,7 +190,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `failures within one block leave no statements behind`() async throws {
+    @Test func `failures inside a block leave no open statements`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a UNIQUE)")
@@ -217,7 +217,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a statement can be bound while a conversion uses it`() async throws {
+    @Test func `a conversion of an argument may use the same statement`() async throws {
         try await script(
             """
             local sql = "SELECT ? || '-' || ?"

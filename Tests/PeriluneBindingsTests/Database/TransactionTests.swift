@@ -15,7 +15,7 @@ import PeriluneLuaFileTools
                 """)
     }
 
-    @Test func `a block that returns a misspelt word rolls back, and one that returns anything else commits`() async throws {
+    @Test func `a block that returns a misspelled result rolls back, and one that returns another value commits`() async throws {
         try await script(
             setup + """
                 for _, verb in ipairs{ "in_transaction", "in_savepoint" } do
@@ -32,7 +32,7 @@ import PeriluneLuaFileTools
                 """)
     }
 
-    @Test func `an error rolls back and is raised unchanged`() async throws {
+    @Test func `an error in a transaction rolls back and is raised unchanged`() async throws {
         try await script(
             setup + """
                 local mine = {}
@@ -69,7 +69,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `outside a transaction block, an open transaction is rolled back and reported as an error`() async throws {
+    @Test func `a transaction that SQL leaves open outside a block is rolled back and reported as an error`() async throws {
         try await script(
             setup + """
                 for _, sql in ipairs{ "BEGIN", "SAVEPOINT x", "begin immediate", " /* */ BEGIN EXCLUSIVE", "SELECT 1; BEGIN" } do
@@ -107,7 +107,7 @@ import PeriluneLuaFileTools
                 """)
     }
 
-    @Test func `transactions of a kind cannot be nested`() async throws {
+    @Test func `in_transaction and write_without_transaction cannot be nested in a transaction`() async throws {
         try await script(
             setup + """
                 db:write(function(handle)
@@ -151,7 +151,7 @@ import PeriluneLuaFileTools
                 """)
     }
 
-    @Test func `transaction statements are also refused through the handle of an outer block`() async throws {
+    @Test func `transaction statements are refused through the handle of an outer block, too`() async throws {
         try await script(
             setup + """
                 local commit = db:prepare("COMMIT")
@@ -200,7 +200,7 @@ import PeriluneLuaFileTools
                 """)
     }
 
-    @Test func `a savepoint on its own is a transaction`() async throws {
+    @Test func `a savepoint outside a transaction is a transaction`() async throws {
         try await script(
             setup + """
                 db:in_savepoint(function(db)
@@ -233,7 +233,7 @@ import PeriluneLuaFileTools
                 """)
     }
 
-    @Test func `a conflict that rolls back ends the block's transaction with an error`() async throws {
+    @Test func `a ROLLBACK conflict ends the block's transaction with an error`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)")
@@ -263,7 +263,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `deferred foreign keys make the commit fail and leave nothing open`() async throws {
+    @Test func `a violated deferred foreign key makes the commit fail and leaves no transaction open`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id REFERENCES a (id) DEFERRABLE INITIALLY DEFERRED)")
@@ -300,7 +300,7 @@ import PeriluneLuaFileTools
                 """)
     }
 
-    @Test func `a block that ends by goto, return or a tail call commits`() async throws {
+    @Test func `a block that is left by goto, return or a tail call commits`() async throws {
         try await script(
             setup + """
                 local function insert(db, value) db:execute("INSERT INTO t VALUES (?)", value) end

@@ -34,7 +34,7 @@ import Testing
         #expect(error?.code == .memory)
     }
 
-    @Test func `reading and writing blobs counts toward the limits`() async throws {
+    @Test func `bytes of blobs that a script reads and writes count toward its limits`() async throws {
         let host = try testHost { $0.limits = LuaLimits(instructions: 1_000_000) }
         try await host.run(
             source:
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `the time of a transaction comes from the context's clock`() async throws {
+    @Test func `the time of a transaction comes from the host's clock`() async throws {
         try await DependencyContainer.with {
             $0.date = .constant(Date(timeIntervalSince1970: 86400))
         } operation: {

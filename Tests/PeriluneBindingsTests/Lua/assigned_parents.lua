@@ -14,7 +14,7 @@ local ada, bob = Customer:find(1), Customer:find(2)
 
 local function customers() return db:fetch_values "SELECT ifnull(customer_id, 0) FROM invoice ORDER BY id" end
 
-test("a new record may be given the record that it belongs to", function()
+test("a new record can be assigned its parent record", function()
   local invoice = Invoice:insert{ customer = ada, number = "R1" }
   equal({ invoice.customer_id, rawequal(invoice.customer, ada), invoice:has_changes() }, { 1, true, false })
   equal(Invoice{ customer = bob }:insert().customer_id, 2)
@@ -28,14 +28,14 @@ test("a new record may be given the record that it belongs to", function()
   matches(Invoice:statement("insert", { customer = bob }), "VALUES (2)")
 end)
 
-test("keys of several columns are set", function()
+test("assigning a parent record sets all columns of a composite foreign key", function()
   local visit = Visit:insert{ customer = bob }
   equal({ visit.area, visit.number }, { "N", 2 })
   visit.customer = ada
   equal({ visit:update_changes(), visit.area, visit.number, Visit:find(1).number }, { true, "N", 1, 1 })
 end)
 
-test("an assigned record sets the columns", function()
+test("assigning a parent record sets the foreign key columns", function()
   local invoice = Invoice:insert{ customer = ada }
   invoice.customer = bob
   equal({ Invoice:find(1).customer_id, invoice:update_changes(), Invoice:find(1).customer_id }, { 1, true, 2 })
@@ -56,7 +56,7 @@ test("an assigned record sets the columns", function()
   equal(customers(), { 1 })
 end)
 
-test("a record that was fetched with an association, or assigned before, can get another one", function()
+test("a fetched or assigned parent record can be replaced by another one", function()
   Invoice:insert{ customer = ada }
   local writers = {
     function(invoice) invoice:update() end, function(invoice) invoice:save() end, function(invoice) invoice:update_changes() end,
@@ -84,7 +84,7 @@ test("a record that was fetched with an association, or assigned before, can get
   equal({ new:insert().customer_id, Invoice:insert_all{ new:copy() and Invoice{ customer = bob } }[1].customer_id }, { 2, 2 })
 end)
 
-test("a changed column takes precedence over the fetched record", function()
+test("a changed foreign key column takes precedence over the fetched parent record", function()
   Invoice:insert{ customer = ada }
   local invoice = Invoice:including_required(Invoice.customer):find(1)
   invoice.customer_id = 2
@@ -96,7 +96,7 @@ test("a changed column takes precedence over the fetched record", function()
   equal(customers(), { 2, 2 })
 end)
 
-test("writes do not change columns that SQLite considers equal to the key", function()
+test("foreign key columns that SQLite considers equal to the parent's key are not written", function()
   db:execute [[
     CREATE TABLE tag (name TEXT PRIMARY KEY COLLATE NOCASE);
     CREATE TABLE note (id INTEGER PRIMARY KEY, tag_name TEXT COLLATE NOCASE REFERENCES tag, text TEXT);
@@ -110,7 +110,7 @@ test("writes do not change columns that SQLite considers equal to the key", func
   equal(db:fetch_value "SELECT tag_name FROM note", "SEA")
 end)
 
-test("finding or creating takes a record", function()
+test("find_or_insert and find_or_build accept a parent record", function()
   local made, is_new = Invoice:find_or_insert{ customer = ada, number = "R1" }
   equal({ made.customer_id, is_new, made.customer.name }, { 1, true, "Ada" })
   equal(select(2, Invoice:find_or_insert{ customer = ada, number = "R1" }), false)
@@ -121,7 +121,7 @@ test("finding or creating takes a record", function()
   matches(fails("argument", function() Invoice:filter{ customer_id = 1 }:find_or_insert{ customer = bob } end), "contradict each other")
 end)
 
-test("many rows can refer to another record", function()
+test("update_all can assign a parent record to many rows", function()
   Invoice:insert_all{ { customer = ada }, { customer = ada }, { customer = bob } }
   equal(ada:invoices():update_all{ customer = bob }.changed_rows, 2)
   equal(customers(), { 2, 2, 2 })
@@ -131,7 +131,7 @@ test("many rows can refer to another record", function()
   matches(fails("argument", function() Customer:update_all{ invoices = {} } end), "save_nested")
 end)
 
-test("misuse is explained", function()
+test("invalid assignments of parent records are refused with an explanation", function()
   matches(fails("argument", function() Invoice:insert{ customer = 3 } end), "insert: `customer`: expected a record of `customer` or perilune.null, "
     .. "got the integer 3; use `customer_id` for its key")
   matches(fails("argument", function() Invoice{ customer = Invoice{} } end), "got a record of `invoice`")

@@ -39,7 +39,7 @@ end
 --- Returns the same for SQL: one text column.
 local function sql(text) return db:fetch_values(text) end
 
-test("aggregates can be named, calculated with, compared and renamed", function()
+test("aggregates of associations can be named, renamed, compared and used in calculations", function()
   local n = Author.books:count()
   local authors = Author:annotated_with(n, Author.edited:count(), Author.books:average("price"), Author.books:total("price"),
     Author.books:sum("price"), Author.books:is_empty(), (n * 10 + Author.edited:count()):as("mixed"), n:ge(2):as("prolific")):order("id"):fetch_all()
@@ -64,7 +64,7 @@ test("aggregates over several tables count each path, or each row with distinct(
   equal(Tag:having(Tag.books:is_empty()):pluck("name"), { "none" })
 end)
 
-test("aggregates of a self-association have the right values", function()
+test("aggregates of a self-referencing association have the right values", function()
   equal(lines(Employee:annotated_with(Employee.reports:count(), Employee.reports:sum("pay")):order("id"):fetch_all(), "report_count", "report_pay_sum"),
     sql[[SELECT (SELECT COUNT(*) FROM employee r WHERE r.boss_id = e.id) || ' ' || ifnull((SELECT SUM(pay) FROM employee r WHERE r.boss_id = e.id), 'nil')
       FROM employee e ORDER BY id]])
@@ -124,7 +124,7 @@ test("rows through a pivot table can be sorted by its columns and contain them",
   equal(Book:including_all(Book.tags:filter(Link.c.position:gt(1))):find(1).tags[1].name, "sea")
 end)
 
-test("one record can request rows through other tables", function()
+test("a record can request its associated rows through other tables", function()
   equal(Author:find(1):tags():order("id"):pluck("name"), { "sea", "sea", "war" })
   equal(Author:find(1):tags():distinct():order("id"):fetch_count(), 2)
   equal(Author:find(1):tags():filter{ name = "war" }:fetch_one().id, 2)
@@ -134,7 +134,7 @@ test("one record can request rows through other tables", function()
   equal(Tag:find(3).name, "LOVE")
 end)
 
-test("each association needs one statement for any number of rows", function()
+test("including an association needs one statement for any number of rows", function()
   local count = 0
   local traced = perilune.queue(temporary_path("count.sqlite"), { trace = function() count = count + 1 end })
   traced:execute(table.concat(db:fetch_values("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL"), ";"))

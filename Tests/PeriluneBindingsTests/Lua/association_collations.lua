@@ -30,7 +30,7 @@ local function ids(list)
   return result
 end
 
-test("all paths from a row to its children find the same rows", function()
+test("all ways to fetch the children of a row find the same rows", function()
   for code, expected in pairs{ FR = { 1, 2, 4 }, US = { 3 } } do
     local country = Country:including_all(Country.towns):find(code)
     equal(ids(country.towns), expected)
@@ -44,7 +44,7 @@ test("all paths from a row to its children find the same rows", function()
   equal(Country:including_all(Country.towns):fetch_all()[1].towns[3].id, 4)
 end)
 
-test("all paths back to the parent find the same row", function()
+test("all ways to fetch the parent of a row find the same row", function()
   for id = 1, 4 do
     local expected = id == 3 and "US" or "FR"
     equal(Town:including_optional(Town.country):find(id).country.code, expected)
@@ -54,7 +54,7 @@ test("all paths back to the parent find the same row", function()
   end
 end)
 
-test("composite keys, paths through tables and first rows follow the collation", function()
+test("composite keys, associations through other tables and first rows respect the collation", function()
   local zones = Zone:including_all(Zone.spots):order("a"):fetch_all()
   equal({ ids(zones[1].spots), ids(zones[2].spots) }, { { 1, 2 }, { 3 } })
   equal(Zone:joining_required(Zone.spots):fetch_count(), 3)
@@ -66,7 +66,7 @@ test("composite keys, paths through tables and first rows follow the collation",
   equal(Country:including_all(Country.town):find("FR").town.id, 4)
 end)
 
-test("rows in requests are compared like records", function()
+test("conditions by a request and by a record find the same rows", function()
   local france = Country:filter{ name = "France" }
   equal(ids(Town:filter{ country = france }:fetch_all()), { 1, 2, 4 })
   equal(ids(Town:filter{ country = Country:find("FR") }:fetch_all()), { 1, 2, 4 })
@@ -77,7 +77,7 @@ test("rows in requests are compared like records", function()
   equal(ids(Owner:filter{ exact = Exact:filter{ code = "k" } }:fetch_all()), { 1, 3 })
 end)
 
-test("the collation of the other column does not matter", function()
+test("the collation of the referring column does not affect an association", function()
   for code, expected in pairs{ k = { 1, 3 }, K = { 2 } } do
     local found = Exact:including_all(Exact.looses):find(code)
     equal(ids(found.looses), expected)

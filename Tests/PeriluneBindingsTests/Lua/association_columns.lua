@@ -34,7 +34,7 @@ local function ids(request)
   return list
 end
 
-test("columns of a self-association refer to the association", function()
+test("columns of a self-referencing association refer to the associated rows", function()
   local E = employees()
   equal(ids(E:joining_required(E.boss):filter(E.c.n:gt(E.boss.c.n))), { 2, 5 })
   equal(ids(E:joining_required(E.boss):filter(E.boss.c.n:gt(E.c.n))), { 3, 4 })
@@ -43,7 +43,7 @@ test("columns of a self-association refer to the association", function()
   equal(E:joining_required(E.boss):filter(E.c.n:gt(E.boss.c.n)):fetch_count(), 2)
 end)
 
-test("orders, selections and annotations can use columns of a self-association", function()
+test("orders, selections and annotations can use columns of a self-referencing association", function()
   local E = employees()
   local list = E:joining_required(E.boss):order(E.boss.c.n:desc(), E.c.id):pluck(E.c.id, E.boss.c.n)
   equal(list, { { 4, 7 }, { 2, 5 }, { 3, 5 }, { 5, 1 } })
@@ -56,7 +56,7 @@ test("orders, selections and annotations can use columns of a self-association",
   equal({ groups[1].boss, groups[1].most, groups[3].boss, groups[3].most }, { 1, 7, 3, 9 })
 end)
 
-test("an association back to the request's table has separate columns", function()
+test("an association that leads back to the request's table has separate columns", function()
   local Author, Book = library()
   local others = Book:joining_required(Book.author:joining_required(Author.books))
   equal(ids(others:filter(Author.books.c.year:eq(1900))), { 1, 2 })
@@ -64,7 +64,7 @@ test("an association back to the request's table has separate columns", function
   equal(ids(others:filter(Author.books.c.year:gt(Book.c.year))), { 1 })
 end)
 
-test("next to an aliased association, the class refers to the outer request", function()
+test("if an association has an alias, columns of its class refer to the outer request", function()
   local E = employees()
   local b = E.boss:aliased("b")
   equal(ids(E:joining_required(b:filter(b.c.n:lt(E.c.n)))), { 2, 5 })
@@ -77,7 +77,7 @@ test("next to an aliased association, the class refers to the outer request", fu
   equal(ids(E:having(r:filter(r.c.n:gt(E.c.n)):is_empty())), { 2, 4, 5 })
 end)
 
-test("conditions from before the alias refer to the association's rows", function()
+test("conditions that were added before the alias refer to the associated rows", function()
   local E = employees()
   equal(ids(E:joining_required(E.boss:filter(E.c.n:gt(4)):aliased("b"))), { 2, 3, 4 })
   equal(ids(E:joining_required(E.boss:filter(E.boss.c.n:gt(4)):aliased("b"))), { 2, 3, 4 })
@@ -87,7 +87,7 @@ test("conditions from before the alias refer to the association's rows", functio
   equal(sorted[1].id, 5)
 end)
 
-test("a default scope applies to the rows of an aliased association", function()
+test("a default scope applies to an association with an alias", function()
   local E = employees()
   function E.requests:default() return self:filter(E.c.n:lt(9)) end
   local Sub = perilune.record("e")
@@ -133,7 +133,7 @@ test("conditions on an association refer to its own rows if its table is joined 
   equal(ids(Book:joining_required(older:joining_required(Author.books:aliased("other"))):distinct()), { 1 })
 end)
 
-test("requests for one record know the columns of its associations", function()
+test("a request for one record can use the columns of its associations", function()
   local E = employees()
   E.able = E.reports:filter(E.reports.c.n:gt(4))
   local first = E:find(1)
@@ -146,7 +146,7 @@ test("requests for one record know the columns of its associations", function()
   raises(function() E:including_all(above):fetch_all() end, "`n`", "`e`")
 end)
 
-test("associations through other tables have the columns of each of them", function()
+test("an association through other tables provides the columns of each table", function()
   local E = employees()
   E.grand_reports = E:has_many(E, { through = E.reports, using = E.reports:as("below") })
   equal(ids(E:joining_required(E.grand_reports):filter(E.grand_reports.c.n:gt(6))), { 1 })
@@ -155,7 +155,7 @@ test("associations through other tables have the columns of each of them", funct
   equal(ids(E:find(1):grand_reports():filter(E.grand_reports.c.n:gt(6))), { 5 })
 end)
 
-test("sub-requests find the columns of outer associations", function()
+test("sub-requests can use the columns of outer associations", function()
   local E = employees()
   local x = E:aliased("x")
   local request = E:joining_required(E.boss):filter(perilune.exists(x:filter(x.c.boss_id:eq(E.boss.c.id) & x.c.n:gt(6))))

@@ -48,7 +48,7 @@ test("associations find the same rows as SQL joins", function()
   end
 end)
 
-test("no rows belong to a fetched record with a NULL key", function()
+test("a fetched record with a NULL key has no associated rows", function()
   local P, C = make{ "TEXT", "NULL", "TEXT", "NULL" }
   local p, c = P:find(1), C:find(1)
   equal({ C:filter{ parent = p }:fetch_count(), P:filter{ children = c }:fetch_count(), p:children():fetch_count() }, { 0, 0, 0 })
@@ -56,7 +56,7 @@ test("no rows belong to a fetched record with a NULL key", function()
   matches(fails("argument", function() C:filter{ parent = P{ n = 2 } } end), "`parent`: the record has no `k` yet; insert it first")
 end)
 
-test("numbers equal texts that look like them through other tables", function()
+test("in associations through other tables, numbers match numeric texts", function()
   db:execute[[
     CREATE TABLE place (n INTEGER PRIMARY KEY, k REAL);
     CREATE TABLE visit (n INTEGER PRIMARY KEY, k TEXT, guest_n INTEGER);
@@ -83,7 +83,7 @@ test("numbers equal texts that look like them through other tables", function()
   end
 end)
 
-test("numbers do not equal texts of a table in between if their column has no type", function()
+test("numbers do not match texts in an untyped column of an intermediate table", function()
   db:execute[[
     CREATE TABLE spot (n INTEGER PRIMARY KEY, k); CREATE TABLE stay (n INTEGER PRIMARY KEY, k TEXT);
     INSERT INTO spot VALUES (1, 1), (2, '1'); INSERT INTO stay VALUES (1, '1')]]
@@ -95,7 +95,7 @@ test("numbers do not equal texts of a table in between if their column has no ty
   equal(Spot.others(Spot:find(2)):fetch_count(), 1)
 end)
 
-test("rows through the first of several parents with equal numbers are found once", function()
+test("if several parents have equal numbers, rows through the first one are found once", function()
   db:execute[[
     CREATE TABLE house (n INTEGER PRIMARY KEY, k TEXT); CREATE TABLE cat (n INTEGER PRIMARY KEY, k NUMERIC);
     INSERT INTO house VALUES (1, '01'), (2, '1.0'), (3, '1x'); INSERT INTO cat VALUES (1, 1), (2, 1), (3, '1x'), (4, 2), (5, 1.5)]]

@@ -26,7 +26,7 @@ Ticket.seat = Ticket:belongs_to(Seat)
 
 local function ids(request) return request:order("id"):pluck("id") end
 
-test("a condition can be a record, a list of records, a request or NULL", function()
+test("a condition on an association can be a record, a list of records, a request or NULL", function()
   local melville, camus, nobody = Author:find(1), Author:find(2), Author:find(3)
   equal(ids(Book:filter{ author = melville }), { 1, 2 })
   equal(ids(Book:filter{ author = { melville, camus } }), { 1, 2, 3 })
@@ -39,7 +39,7 @@ test("a condition can be a record, a list of records, a request or NULL", functi
   equal(Book:filter{ author = melville }:sql(), 'SELECT * FROM "book" WHERE "book"."author_id" = ?')
 end)
 
-test("conditions work from the other side, through other tables and with several columns", function()
+test("conditions on associations work in both directions, through other tables and with composite keys", function()
   equal(ids(Author:filter{ books = Book:find(3) }), { 2 })
   equal(ids(Author:filter{ books = perilune.null }), { 3 })
   equal(ids(Author:filter{ publishers = Publisher:find(1) }), { 1 })
@@ -52,7 +52,7 @@ test("conditions work from the other side, through other tables and with several
   equal(ids(Author:filter{ boss = Author:find(1) }), { 2 })
 end)
 
-test("conditions can follow a path", function()
+test("conditions can follow a path of associations", function()
   equal(ids(Book:filter{ ["author.country"] = "France" }), { 3 })
   equal(ids(Book:filter{ ["author.country"] = { "France", "US" }, ["publisher.name"] = "Harper" }), { 1, 2 })
   equal(ids(Book:filter{ ["author.boss.name"] = "Melville" }), { 3 })
@@ -68,7 +68,7 @@ test("conditions with the same path must hold for the same row", function()
   equal(ids(Author:filter{ ["books.year"] = 1846 }:filter{ ["books.pages"] = 635 }), { 1 })
 end)
 
-test("conditions on associated rows repeat no row, and can be derived, counted and changed", function()
+test("requests with conditions on associated rows return each row once, and can be derived, counted and updated", function()
   local found = Author:filter{ ["books.publisher.name"] = "Harper" }
   equal({ found:fetch_count(), #found:fetch_all() }, { 1, 1 })
   equal(Author:including_all(Author.books:filter{ ["publisher.name"] = "Harper" }):order("id"):fetch_all()[1].books[2].id, 2)
@@ -86,7 +86,7 @@ test("a condition can test whether any rows belong to a row", function()
   equal(Author:annotated_with(Author.books:exists()):order("id"):fetch_all()[3].has_book, false)
 end)
 
-test("a condition on the first of several rows can be reused", function()
+test("a condition on a has_one association can be used repeatedly", function()
   for _ = 1, 2 do
     local Writer = perilune.record("author")
     Writer.debut = Writer:has_one(Book)
@@ -114,7 +114,7 @@ test("conditions on an association with a limit are refused", function()
   equal(ids(Author:filter{ latest = perilune.null }), { 3 })
 end)
 
-test("misspelled names and values of the wrong type are refused", function()
+test("misspelled names and values of the wrong type in conditions on associations are refused", function()
   matches(fails("unknown_association", function() Book:filter{ ["autor.country"] = 1 } end), "did you mean `author`")
   matches(fails("unknown_column", function() Book:filter{ ["author.contry"] = 1 } end), "country")
   matches(fails("unknown_association", function() Book:filter{ ["pages.x"] = 1 } end), "`pages`")

@@ -18,7 +18,7 @@ local function ids(list)
   return result
 end
 
-test("an association is included under the class's name for it", function()
+test("an association is included under the name that its class gives it", function()
   local author = Author:including_all(Author.old, Author.books:order("id"), Author.new):find(1)
   equal(ids(author.old), { 4, 1 })
   equal(ids(author.books), { 1, 2, 4 })
@@ -34,7 +34,7 @@ test("calling the list of a record gives a request for the same rows", function(
   equal(ids(author:old():fetch_all()), { 4, 1 })
 end)
 
-test("an association with two names can be used by both", function()
+test("an association with two names can be used under both", function()
   Author.works = Author.books
   local author = Author:including_all(Author.works, Author.books):find(2)
   equal({ ids(author.works), ids(author.books) }, { { 3 }, { 3 } })
@@ -43,7 +43,7 @@ test("an association with two names can be used by both", function()
   equal({ book.writer.id, rawget(book, "author") }, { 2, nil })
 end)
 
-test("an association is stored by its class and inherited by extended classes", function()
+test("a class stores its associations, and extended classes inherit them", function()
   fails("argument", function() Book.works = Author.books end)
   local Poet = Author:extend{}
   Poet.early = Poet.books:filter(Book.c.year:lt(1895))
@@ -64,7 +64,7 @@ test("two derivations with the same name in one request are refused", function()
   equal({ #author.early, ids(author.books) }, { 2, { 2 } })
 end)
 
-test("a derivation may be named again", function()
+test("an association can be included twice with the same derivation", function()
   local list = Author:including_all(Author.books:filter{ year = 1900 }):including_all(Author.books:filter{ year = 1900 }):fetch_all()
   equal(ids(list[1].books), { 1 })
   local book = Book:including_optional(Book.author):including_required(Book.author):joining_required(Book.author:filter{ name = "a" })

@@ -26,7 +26,7 @@ local function ids(list, name)
   return result
 end
 
-test("including fetches the first row by the order, then by the key", function()
+test("including a has_one association fetches the first row by its order, then by its key", function()
   for name, expected in pairs{ any = { 1, 4, 0 }, first = { 2, 5, 0 }, last = { 1, 4, 0 } } do
     equal(ids(Author:including_optional(Author[name]):order("id"):fetch_all(), name), expected)
     equal(ids(Author:including_all(Author[name]):order("id"):fetch_all(), name), expected)
@@ -42,7 +42,7 @@ test("including fetches the first row by the order, then by the key", function()
   end
 end)
 
-test("an association can be derived where it is defined", function()
+test("a has_one association can be filtered and ordered in its definition", function()
   Author.newest = Author:has_one(Book):order(Book.c.year:desc())
   equal(ids(Author:including_optional(Author.newest):order("id"):fetch_all(), "newest"), ids(Author:including_optional(Author.last):order("id"):fetch_all(), "last"))
   local author = Author:find(1)
@@ -63,7 +63,7 @@ test("an association can be derived where it is defined", function()
   matches(fails("unknown_column", function() Author:has_one(Book):order("yaer") end), "year")
 end)
 
-test("joins, added columns, conditions and aggregates use the first row", function()
+test("joins, annotations, conditions and aggregates of has_one use the first row", function()
   equal(Author:joining_required(Author.first):order("id"):pluck("id"), { 1, 2 })
   equal(Author:joining_optional(Author.first):fetch_count(), 3)
   local rows = Author:annotated_with_optional(Author.first:select("year")):order("id"):fetch_all()
@@ -74,7 +74,7 @@ test("joins, added columns, conditions and aggregates use the first row", functi
   equal(Author:having(Author.first:is_empty()):fetch_one().id, 3)
 end)
 
-test("conditions and required associations affect which row is first", function()
+test("conditions and required associations determine which row is first", function()
   equal(ids(Author:including_optional(Author.first:filter(Book.c.year:gt(1900))):order("id"):fetch_all(), "first"), { 1, 4, 0 })
   local published = Author.first:including_required(Book.publisher)
   local rows = Author:including_optional(published):order("id"):fetch_all()
@@ -82,7 +82,7 @@ test("conditions and required associations affect which row is first", function(
   equal(ids(Author:including_all(published):order("id"):fetch_all(), "first"), { 2, 4, 0 })
 end)
 
-test("rows that are included or joined in the first row do not affect which row is first", function()
+test("associations that are included in the first row do not change which row is first", function()
   local house = Book.publisher:order(Publisher.c.name)
   equal(ids(Author:including_optional(Author.any:including_optional(house)):order("id"):fetch_all(), "any"), { 1, 4, 0 })
   equal(ids(Author:including_all(Author.any:joining_optional(house)):order("id"):fetch_all(), "any"), { 1, 4, 0 })
@@ -135,7 +135,7 @@ test("has_one on a view or common table without a key also gives one row", funct
   equal(Author:joining_optional(newest):fetch_count(), 3)
 end)
 
-test("a path through has_one leads through the first row only", function()
+test("an association through has_one uses only the first row", function()
   db:execute[[
     CREATE TABLE page (id INTEGER PRIMARY KEY, n INTEGER, book_id INTEGER REFERENCES book);
     INSERT INTO page VALUES (1, 2, 1), (2, 1, 1), (3, 1, 2), (4, 1, 3), (5, 1, 5), (6, 2, 5), (7, 1, 4)]]

@@ -52,11 +52,11 @@ test("texts that differ in case do not match in case-sensitive columns", functio
   related("TEXT", "TEXT", "(1, 'a'), (2, 'A'), (3, 'b ')", "(1, 'A'), (2, 'a'), (3, 'b'), (4, 'B ')", "1-2 2-1")
 end)
 
-test("numbers match texts that look like them", function()
+test("numbers match numeric texts", function()
   related("INTEGER", "TEXT", "(1, 1), (2, 22)", "(1, 1), (2, '22'), (3, 'x')", "1-1 2-2")
 end)
 
-test("numbers match texts that SQL converts to them", function()
+test("numbers match texts that SQL converts to the same numbers", function()
   for _, column_type in ipairs{ "INTEGER", "NUMERIC" } do
     local Parent, Child = family(column_type, "TEXT")
     db:execute("INSERT INTO parent VALUES (1, 1), (2, 2.5), (3, 'a'), (4, '0x1'), (5, NULL), (6, 1)")
@@ -77,7 +77,7 @@ test("hexadecimal texts are not numbers, even if the children of all parents are
   related("INTEGER", "INTEGER", "(1, 1)", "(1, 1), (2, '0x1')", "1-1")
 end)
 
-test("many numbers are found among many texts without comparing all pairs", function()
+test("matching many numbers with many texts does not compare all pairs", function()
   local Parent = family("INTEGER", "TEXT")
   local count = 20000
   db:execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) INSERT INTO parent SELECT i, i FROM n", count)
@@ -90,7 +90,7 @@ test("many numbers are found among many texts without comparing all pairs", func
   equal(found, count)
 end)
 
-test("texts match numbers that look like them", function()
+test("numeric texts match numbers", function()
   related("TEXT", "INTEGER", "(1, '1'), (2, '2'), (3, 'x')", "(1, 1), (2, 2), (3, 3)", "1-1 2-2")
 end)
 
@@ -150,14 +150,14 @@ test("large integers are not rounded", function()
     "(1, 9223372036854775807), (2, 9007199254740993), (3, 9007199254740992)", "1-1 2-2")
 end)
 
-test("SQL text in an association refers to the columns of its table", function()
+test("SQL text in an association refers to the columns of the association's table", function()
   local Parent, Child = family("TEXT", "TEXT")
   db:execute("INSERT INTO parent VALUES (1, 'a'); INSERT INTO child VALUES (1, 'a'), (2, 'a')")
   local parent = Parent:including_all(Parent.children:filter("id > 1 AND value = 'a'"):order("value, id")):fetch_one()
   equal(#parent.children, 1)
 end)
 
-test("composite keys may have any types", function()
+test("the columns of composite keys may have any types", function()
   db:execute[[
     CREATE TABLE parent (a TEXT COLLATE NOCASE, b INTEGER, name TEXT, PRIMARY KEY (a, b)) WITHOUT ROWID;
     CREATE TABLE child (id INTEGER PRIMARY KEY, x TEXT COLLATE NOCASE, y INTEGER, FOREIGN KEY (x, y) REFERENCES parent);
@@ -175,7 +175,7 @@ test("composite keys may have any types", function()
   equal(Child:including_all(Child.parent):find(6).parent, nil)
 end)
 
-test("more keys than SQLite can bind values are fetched in several statements", function()
+test("if there are more keys than SQLite can bind, several statements fetch the rows", function()
   local Parent, Child = family("REAL", "REAL")
   db:execute[[WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
     INSERT INTO parent SELECT i, i + 0.5 FROM n]]
@@ -184,7 +184,7 @@ test("more keys than SQLite can bind values are fetched in several statements", 
   equal({ #parents[2].children, #parents[59999].children, #parents[3].children }, { 2, 1, 0 })
 end)
 
-test("a key of a table between may have the name of a column of the target", function()
+test("the key of an intermediate table may have the same name as a column of the target", function()
   for _, declared in ipairs{ "BOOLEAN", "INTEGER", "TEXT", "DATE", "BLOB", "REAL" } do
     db:execute("DROP TABLE IF EXISTS c; DROP TABLE IF EXISTS b; DROP TABLE IF EXISTS a")
     db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY, a_id INTEGER REFERENCES a);"

@@ -15,7 +15,7 @@ Playlist.tracks = Playlist:has_many(Track, { through = Playlist.links, using = L
 
 local function titles(playlist) return playlist:tracks():order("id"):pluck("title") end
 
-test("links can be added, once each", function()
+test("add inserts each link once", function()
   local playlist = Playlist:find(1)
   playlist:tracks():add{ Track:find(1), 3 }
   equal(titles(playlist), { "a", "c" })
@@ -38,14 +38,14 @@ test("links can be removed and replaced", function()
   equal(Track:fetch_count(), 3)
 end)
 
-test("a failure leaves all links unchanged", function()
+test("a failed change leaves all links unchanged", function()
   local playlist = Playlist:find(1)
   playlist:tracks():add(1)
   fails("constraint_foreign_key", function() playlist:tracks():replace{ 2, 99 } end)
   equal(titles(playlist), { "a" })
 end)
 
-test("mistakes are refused", function()
+test("invalid arguments of add, remove and replace are refused", function()
   local playlist = Playlist:find(1)
   fails("argument", function() playlist:links():add(1) end)
   fails("argument", function() Track:all():add(1) end)
@@ -88,7 +88,7 @@ local function notes(book_id)
   return db:fetch_values("SELECT label_id || ':' || ifnull(note, '-') FROM book_label WHERE book_id = ? AND deleted_at IS NULL ORDER BY id", book_id)
 end
 
-test("columns of links are written when links are added", function()
+test("add can write further columns of a link", function()
   make_books()
   local labels = Book:find(1):labels()
   labels:add(1, { note = "first" })
@@ -104,7 +104,7 @@ test("columns of links are written when links are added", function()
   equal(notes(1)[4], "4:last")
 end)
 
-test("columns of links are checked", function()
+test("the columns of added links are checked", function()
   make_books()
   local labels = Book:find(1):labels()
   matches(fails("argument", function() labels:add(1, { label_id = 2 }) end), "is set by the association")
@@ -116,7 +116,7 @@ test("columns of links are checked", function()
   equal(notes(1), { "1:x" })
 end)
 
-test("columns are written to links in a table without a key", function()
+test("further columns of links can be written in a table without a key", function()
   db:execute "CREATE TABLE plain_link (playlist_id INTEGER REFERENCES playlist, track_id INTEGER REFERENCES track, position INTEGER)"
   local Plain = perilune.record("plain_link")
   local plain_links, track = Playlist:has_many(Plain), Plain:belongs_to(Track)
@@ -127,7 +127,7 @@ test("columns are written to links in a table without a key", function()
   equal(db:fetch_values("SELECT track_id || ':' || position FROM plain_link ORDER BY track_id"), { "1:7", "2:8" })
 end)
 
-test("replacing keeps unchanged links with their columns and dependent rows", function()
+test("replace keeps unchanged links with their columns and dependent rows", function()
   make_books()
   db:execute "INSERT INTO book_label (id, book_id, label_id, note) VALUES (10, 1, 1, 'a note'), (11, 1, 2, NULL), (12, 2, 3, NULL); INSERT INTO vote VALUES (1, 10), (2, 11)"
   Book:find(1):labels():replace{ 1, Label:find(2) }
@@ -140,7 +140,7 @@ test("replacing keeps unchanged links with their columns and dependent rows", fu
   equal(Book:find(1):labels():fetch_count(), 0)
 end)
 
-test("softly deleted links are restored", function()
+test("adding a softly deleted link restores it", function()
   make_books()
   local book = Book:find(1)
   book:labels():add{ 1, 2 }
@@ -153,7 +153,7 @@ test("softly deleted links are restored", function()
   equal(links(1), { "1:1:-", "2:2:-", "3:3:- deleted" })
 end)
 
-test("methods respect the conditions of the association's links", function()
+test("add, remove and replace respect the conditions on the association's links", function()
   make_books()
   db:execute "INSERT INTO book_label (id, book_id, label_id, kind) VALUES (10, 1, 1, 'main'), (11, 1, 2, 'other'), (12, 1, 3, 'other')"
   local book = Book:find(1)
@@ -170,7 +170,7 @@ test("methods respect the conditions of the association's links", function()
   equal(links(1), { "10:1:main", "11:2:other", "12:3:other", "13:2:main deleted", "14:5:main deleted", "15:6:main" })
 end)
 
-test("methods respect the default scopes of the links and of the linked records", function()
+test("add, remove and replace respect the default scopes of links and linked records", function()
   make_books()
   function BookLabel.requests.default(request) return request:filter{ note = "kept" } end
   function Label.requests.default(request) return request:filter{ is_hidden = false } end
@@ -226,7 +226,7 @@ test("links in a table without a key can be removed", function()
   equal(db:fetch_values("SELECT label_id FROM pair"), { 3, 4 })
 end)
 
-test("a failed restore leaves the record unchanged", function()
+test("a failed restoration of a link leaves the record unchanged", function()
   make_books()
   db:execute "INSERT INTO book_label (id, book_id, label_id, deleted_at) VALUES (10, 1, 1, '2020-01-01 00:00:00')"
   function BookLabel:will_update() error("no", 0) end

@@ -26,7 +26,7 @@ local function fields(record)
   return table.concat(names, " ")
 end
 
-test("records inside an optional association have the names of their columns", function()
+test("records in an optional association have their columns as fields", function()
   local book = Book:including_optional(Book.author:including_required(Author.publisher)):find(2)
   equal(fields(book), "author author_id id name")
   equal(fields(book.author), "id mentor_id name publisher publisher_id")
@@ -40,7 +40,7 @@ test("records inside an optional association have the names of their columns", f
   equal({ Publisher:find(7).name, Author:find(4).name }, { "other", "changed" })
 end)
 
-test("self joins and has_one inside an optional association keep their names", function()
+test("self joins and has_one inside an optional association keep their column names", function()
   local book = Book:including_optional(Book.author:including_required(Author.mentor)):find(2)
   equal({ fields(book.author.mentor), book.author.mentor.id }, { "id mentor_id name publisher_id", 3 })
   equal(Book:including_optional(Book.author:including_required(Author.mentor)):find(1).author, nil)
@@ -49,13 +49,13 @@ test("self joins and has_one inside an optional association keep their names", f
   equal({ author.books[1].cover.id, author.books[1].cover.book.id }, { 9, 1 })
 end)
 
-test("rows of lists that are limited for each record keep their names", function()
+test("rows of lists with a limit per record keep their column names", function()
   local author = Author:including_all(Author.books:order("id"):limit(1):including_optional(Book.author)):find(3)
   equal(fields(author.books[1]), "author author_id id name")
   equal({ author.books[1].author.id, author.books[1].author.name }, { 3, "a" })
 end)
 
-test("columns that are selected or added inside an association keep their names", function()
+test("columns that are selected or annotated inside an association keep their names", function()
   local request = Book:joining_optional(Book.author:joining_required(Author.publisher)):order("id")
   equal(fields(request:select(Author.publisher.c.name):fetch_one()), "name")
   local row = request:select(Book.c.id, Author.publisher.c.name):fetch_one()
@@ -66,13 +66,13 @@ test("columns that are selected or added inside an association keep their names"
   equal(fields(grouped[2]), "count id")
 end)
 
-test("selected columns of other tables are not taken for the row's own key", function()
+test("selected columns of other tables are not mistaken for the row's key", function()
   local rows = Author:joining_required(Author.publisher):select(Publisher.c.id:as("publisher"), "name"):including_all(Author.books)
     :order("id"):fetch_all()
   equal({ rows[1].publisher, #rows[1].books, rows[1].books[1].id }, { 7, 1, 1 })
 end)
 
-test("a condition inside an optional association that refers to the outside is refused with an explanation", function()
+test("a condition inside an optional association cannot refer to outer tables, and the error explains why", function()
   local a = Book.author:aliased("a")
   local request = Book:including_optional(a:including_required(Author.publisher:filter(Book.c.id:gt(1))))
   local err = fails("argument", request.fetch_all, request)
@@ -81,7 +81,7 @@ test("a condition inside an optional association that refers to the outside is r
   equal(#Book:including_optional(a:filter(Book.c.id:gt(1)):including_required(Author.publisher)):fetch_all(), 3)
 end)
 
-test("the nearest name is suggested for a misspelled association of classes and records", function()
+test("a misspelled association of a class or record gets the nearest name as a suggestion", function()
   matches(fails("unknown_method", function() return Author.boks end), "did you mean `books`?")
   matches(fails("unknown_column", function() return Author:find(3).boks end), "did you mean `books`?")
 end)

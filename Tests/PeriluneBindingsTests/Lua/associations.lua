@@ -100,7 +100,7 @@ test("prefetches can be nested, filtered, limited, and go through other tables",
   equal(books[1].author.name, "Melville")
 end)
 
-test("an association can lead from a table to itself", function()
+test("an association can refer to its own table", function()
   local staff = Employee:including_optional(Employee.boss):order("id"):fetch_all()
   equal(staff[1].boss, nil)
   equal(staff[4].boss.name, "Cy")
@@ -110,7 +110,7 @@ test("an association can lead from a table to itself", function()
   equal(#tree.reports[1].reports, 0)
 end)
 
-test("joining filters without fetching", function()
+test("joining an association filters rows without fetching the associated rows", function()
   equal(names(Book:joining_required(Book.author:from("US")):order("id"):fetch_all()), { "Typee", "Moby-Dick" })
   equal(names(Book:joining_required(Book.author):filter(Author.c.country:eq("France")):fetch_all()), { "The Plague" })
   equal(Book:joining_optional(Book.author):filter(Author.c.id:is_null()):fetch_one().title, "Beowulf")
@@ -134,7 +134,7 @@ test("associated rows can be aggregated", function()
   equal(names(Author:order(Author.books:count():desc(), "id"):fetch_all(), "name"), { "Melville", "Camus", "Silent" })
 end)
 
-test("reading an association that was not fetched is an error with the remedies", function()
+test("reading an unfetched association raises an error with the remedies", function()
   local author = Author:find(1)
   for _, use in ipairs{
     function() return #author.books end, function() return author.books[1] end, function() return author.books.title end,
@@ -147,7 +147,7 @@ test("reading an association that was not fetched is an error with the remedies"
   matches(fails("not_fetched", function() return Book:find(1).author.name end), "including_optional")
 end)
 
-test("mistakes are reported where they are made", function()
+test("mistakes with associations are reported at the line that makes them", function()
   fails("no_foreign_key", function() Tag.books = Tag:has_many(Book) end)
   fails("argument", function() Author:has_many("") end)
   fails("argument", function() Author:has_many(1) end)

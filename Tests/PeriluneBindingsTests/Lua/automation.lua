@@ -144,7 +144,7 @@ test("in mode single, triggers during a run are skipped", function()
   equal(outcomes(automation), { "skipped (still running)", "skipped (still running)", "succeeded" })
 end)
 
-test("in mode queued, triggers during a run wait for their turn", function()
+test("in mode queued, triggers during a run wait until earlier runs have ended", function()
   local log = record_calls("queued")
   equal(log, { "begin 1", "end 1", "begin 2", "end 2", "begin 3", "end 3" })
   local short, automation = record_calls("queued", 1)
@@ -415,7 +415,7 @@ test("automations that trigger each other endlessly are stopped and reported", f
   equal(db:fetch_value("SELECT n FROM ping"), count)
 end)
 
-test("a change right after the definition triggers the automation", function()
+test("a change that follows the definition immediately triggers the automation", function()
   local Product = make_products()
   local calls = {}
   local by_value = perilune.automation{ name = "value", on = { change = Product:order("id") }, run = function(context) calls.value = #context.value end }
@@ -477,7 +477,7 @@ test("with poll, writes by another process trigger automations on values", funct
   mine:close() other:close()
 end)
 
-test("without poll, another process is not noticed", function()
+test("without poll, writes by another process trigger nothing", function()
   local mine, other = two_connections()
   local count = 0
   perilune.automation{ name = "a", db = mine, on = { change = "t" }, run = function() count = count + 1 end }
@@ -495,7 +495,7 @@ test("poll must be a time and applies only to changes", function()
   matches(define{ every = "5s", poll = "1s" }, "option `on.poll` applies only to changes")
 end)
 
-test("of thousands of simultaneous events, only the kept runs are written", function()
+test("if thousands of events arrive at once, only the runs that are kept are written", function()
   local automation = perilune.automation{
     name = "a", on = { event = "go" }, keep = 3, run = function() perilune.sleep("1ms") end,
   }

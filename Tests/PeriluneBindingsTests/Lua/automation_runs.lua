@@ -139,7 +139,7 @@ test("a failure is reported to on_failure once, after the last attempt", functio
   automation:remove()
 end)
 
-test("an error in on_failure does no harm", function()
+test("an error in on_failure does not affect other runs", function()
   local calls = 0
   perilune.automation{ name = "a", on = { event = "e" }, run = function() calls = calls + 1 error("no", 0) end,
     on_failure = function() error("neither", 0) end }
@@ -163,7 +163,7 @@ test("a run whose process has ended is interrupted and reported to on_failure", 
   remove_all()
 end)
 
-test("an interrupted run is repeated with its trigger on request", function()
+test("an interrupted run is repeated with its trigger if the automation requests it", function()
   leave_run("a", "running")
   local seen = {}
   local automation = perilune.automation{ name = "a", on = { event = "e" }, interrupted = "rerun",
@@ -195,7 +195,7 @@ test("a run that repeatedly ends its process is not started forever", function()
   remove_all()
 end)
 
-test("a function decides about an interrupted run", function()
+test("a function can decide how to handle an interrupted run", function()
   leave_run("a", "running", { attempts = 2 })
   leave_run("b", "running")
   local function decide(context, interruption)
@@ -213,7 +213,7 @@ test("a function decides about an interrupted run", function()
   remove_all()
 end)
 
-test("a run that waited for a retry when its process ended still waits", function()
+test("a run that waited for a retry when its process ended continues to wait", function()
   leave_run("a", "waiting", { wakes_at = perilune.now() + 60, error = "no" })
   local calls = 0
   local automation = perilune.automation{ name = "a", on = { event = "e" }, interrupted = "rerun", run = function() calls = calls + 1 end }
@@ -240,7 +240,7 @@ test("an interrupted run keeps the error and the traceback of its last attempt",
   remove_all()
 end)
 
-test("a run of a process that may still exist is not touched", function()
+test("a run whose process may still exist is left unchanged", function()
   leave_run("a", "running")
   db:execute("UPDATE perilune_automation_run SET owner = ? WHERE automation = 'a'", { dead_owner })
   local automation = perilune.automation{ name = "a", on = { event = "e" }, run = function() end }
@@ -249,7 +249,7 @@ test("a run of a process that may still exist is not touched", function()
   remove_all()
 end)
 
-test("a table of an earlier version is upgraded with its rows", function()
+test("a run table of an earlier version is upgraded and keeps its rows", function()
   db:execute([[
     CREATE TABLE perilune_automation_run (
       id INTEGER PRIMARY KEY AUTOINCREMENT, automation TEXT NOT NULL, trigger TEXT NOT NULL, started_at TEXT NOT NULL,
@@ -267,7 +267,7 @@ test("a table of an earlier version is upgraded with its rows", function()
   remove_all()
 end)
 
-test("invalid policies are refused", function()
+test("invalid policies for interrupted runs are refused", function()
   local function message(options, kind) return fails(kind or "argument", perilune.automation, options) end
   local function run() end
   matches(message{ name = "x", run = run, on = { event = "e" }, interrupted = "again" },

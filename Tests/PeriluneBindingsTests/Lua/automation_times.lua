@@ -44,7 +44,7 @@ test("a period keeps its phase when the automation is defined again", function()
   remove_all()
 end)
 
-test("a period that passed while no process ran causes one call and keeps its phase", function()
+test("a period that elapsed while no process was running causes one call and keeps its phase", function()
   leave("a", "every 10s", perilune.now() - 25)
   local seen = {}
   local automation = perilune.automation{ name = "a", on = { every = "10s" }, run = function(context)
@@ -75,7 +75,7 @@ test("the next due time is recorded and can be queried", function()
   equal(recorded("a"), nil)
 end)
 
-test("due times that passed while no process ran the automation are recorded as missed", function()
+test("due times that passed while no process was running are recorded as missed", function()
   leave("a", "schedule 0 * * * *", hour(-2))
   local calls = 0
   local automation = perilune.automation{ name = "a", on = { schedule = "0 * * * *" }, run = function() calls = calls + 1 end }
@@ -110,7 +110,7 @@ test("catch_up all runs each missed due time in order", function()
   remove_all()
 end)
 
-test("max_late skips due times that are missed by more", function()
+test("max_late skips due times that are later than the given duration", function()
   leave("a", "schedule 0 * * * *", hour(-3))
   local seen = {}
   local automation = perilune.automation{ name = "a", on = { schedule = "0 * * * *", catch_up = "all", max_late = "90m" }, run = function(context)
@@ -148,7 +148,7 @@ test("a changed schedule neither repeats nor silently loses a due time", functio
   remove_all()
 end)
 
-test("of very many missed due times, the last thousand are used", function()
+test("if very many due times were missed, the last thousand are used", function()
   leave("a", "schedule * * * * *", perilune.now() - 400 * 86400)
   local automation = perilune.automation{ name = "a", on = { schedule = "* * * * *", catch_up = "one" }, run = function() end }
   perilune.sleep(0.1)
@@ -159,7 +159,7 @@ test("of very many missed due times, the last thousand are used", function()
   remove_all()
 end)
 
-test("jitter delays a call at random, but not the due time", function()
+test("jitter delays a call randomly but does not change the due time", function()
   local late = {}
   local automation = perilune.automation{ name = "a", on = { schedule = "0 * * * *", jitter = "10m" }, keep = 10, run = function(context)
     late[#late + 1] = perilune.now() - perilune.date(context.trigger.due)
@@ -187,7 +187,7 @@ local function due_times(text, zone, from, count)
   return table.concat(list, " ", 1, count)
 end
 
-test("a schedule in a time zone follows its clock changes", function()
+test("a schedule follows the clock changes of its time zone", function()
   -- Clocks move forward at 01:00 UTC on 2027-03-28 and back at 01:00 UTC on 2027-10-31.
   equal(due_times("30 2 * * *", "Europe/Vienna", "2027-03-27 00:00:00", 3), "03-27 01:30 03-28 01:00 03-29 00:30")
   equal(due_times("0 9 * * *", "Europe/Vienna", "2027-04-01 00:00:00", 2), "04-01 07:00 04-02 07:00")

@@ -19,7 +19,7 @@ test("update_all writes values and expressions", function()
   equal(scores(), { perilune.null, 200, perilune.null })
 end)
 
-test("update_all can change some of many rows", function()
+test("update_all respects filters, orders and limits", function()
   Player:order(c.score:desc()):limit(1):update_all{ score = 0 }
   equal(scores(), { 10, 20, 0 })
   Player:filter(c.score:gt(Player:select(c.score:average()))):update_all{ team = "best" }
@@ -36,7 +36,7 @@ test("update_all returns the requested values", function()
   equal(rows[1].now, 2)
 end)
 
-test("conflicts follow the policy", function()
+test("update_all follows its conflict policy", function()
   fails("constraint_unique", function() Player:filter{ team = "x" }:update_all{ name = "c" } end)
   equal(Player:filter{ team = "x" }:update_all({ name = "c" }, { on_conflict = "ignore" }).changed_rows, 0)
   Player:filter_key(1):update_all({ name = "c" }, { on_conflict = "replace" })
@@ -53,7 +53,7 @@ test("delete_all deletes rows and can return them", function()
   equal(Player:all():fetch_count(), 0)
 end)
 
-test("mistakes are refused", function()
+test("invalid arguments of update_all and delete_all are refused", function()
   fails("argument", function() Player:filter_key(1):update_all{} end)
   fails("argument", function() Player:filter_key(1):update_all() end)
   fails("unknown_column", function() Player:filter_key(1):update_all{ scroe = 1 } end)

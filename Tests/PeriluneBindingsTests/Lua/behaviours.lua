@@ -10,7 +10,7 @@ db:execute[[
 
 local Author = perilune.record("author")
 
-test("a class with a scope can start by finding a record", function()
+test("the first call on a class with a default scope can be find", function()
   db:execute("INSERT INTO book (id, title) VALUES (1, 'x')")
   equal(perilune.record("book", { soft_delete = true }):find(1).title, "x")
 end)
@@ -45,7 +45,7 @@ test("defaults apply if an insert gives no value", function()
   matches(fails("argument", function() perilune.record("book", { defaults = {} }) end), "column = value")
 end)
 
-test("an upsert of an existing row does not change columns to their defaults", function()
+test("an upsert does not reset columns of an existing row to their defaults", function()
   local Book = perilune.record("book", { defaults = { status = 7, isbn = function(book) return book.title .. "!" end } })
   Book{ title = "x", status = 1, isbn = "own" }:insert()
   local target = { target = "title" }
@@ -144,7 +144,7 @@ test("a soft deletion accepts options and needs a key", function()
   fails("argument", function() Book:find_or_insert({ id = 3 }, { title = "c" }):delete(5) end)
 end)
 
-test("a deletion that a hook refused can be repeated", function()
+test("a soft deletion that a hook has refused can be repeated", function()
   local Book = perilune.record("book", { soft_delete = true })
   local is_refused = true
   function Book:will_update() if is_refused then error("no") end end
@@ -203,7 +203,7 @@ test("enumerations define requests and conditions", function()
   equal({ book:is_planned(), book:is_published(), book.status == Status.planned }, { true, false, true })
 end)
 
-test("cases that are named like methods or other cases need a prefix", function()
+test("enumeration cases with the name of a method or of another case need a prefix", function()
   local Status, Other = perilune.enum{ draft = 0, published = 1 }, perilune.enum{ published = 0 }
   local err = fails("argument", function() perilune.record("book", { enums = { status = Status } }) end)
   matches(err, "draft")
@@ -281,7 +281,7 @@ test("behaviors run before the hooks of the script, the class and extended class
   equal(Book{ title = "z" }:insert().created_at ~= nil, true)
 end)
 
-test("a parent row counts its children and records when they were written", function()
+test("a parent row has the number of its children and the time of their last change", function()
   local Book = perilune.record("book")
   Book.author = Book:belongs_to(Author, { counter_cache = "book_count", touch = true })
   local book = Book{ title = "x", author_id = 1 }:insert()
@@ -336,7 +336,7 @@ test("a row that is repeatedly deleted softly or restored is counted once", func
   equal({ Book{ id = 2 }:delete(), count() }, { true, 1 })
 end)
 
-test("records with unfetched columns are counted by the whole row", function()
+test("writing a record with unfetched columns updates counters by its whole row", function()
   local Book = perilune.record("book")
   Book.author = Book:belongs_to(Author, { counter_cache = "book_count", touch = true })
   local function counts() return Author:order("id"):pluck("book_count") end
@@ -391,7 +391,7 @@ test("rows that an upsert updates or an insert replaces are counted once", funct
   check(2, 1)
 end)
 
-test("misuse is refused", function()
+test("invalid behavior options are refused", function()
   matches(fails("unknown_option", function() perilune.record("book", { timestamp = true }) end), "timestamps")
   matches(fails("argument", function() perilune.record("book", { timestamps = 5 }) end), "true")
   matches(fails("unknown_option", function() perilune.record("book", { timestamps = { create = "x" } }) end), "created")
@@ -441,7 +441,7 @@ test("an upsert of a fetched record clears a field despite the column's default"
   equal(Defaulted:upsert{ id = 2 }.s, "class")
 end)
 
-test("keys of a class with a scope work like in any class", function()
+test("finding by key works the same in a class with a default scope", function()
   db:execute "CREATE TABLE soft (id INTEGER PRIMARY KEY, t TEXT, deleted_at DATETIME); INSERT INTO soft VALUES (1, 'a', NULL), (2, 'a', NULL)"
   local Soft = perilune.record("soft", { soft_delete = true, timestamps = false, lock_version = false })
   for _, verb in ipairs{ "find", "fetch_one" } do
@@ -453,7 +453,7 @@ test("keys of a class with a scope work like in any class", function()
   equal({ Soft:delete_all(), Soft:fetch_count(), fails("record_not_found", Soft.find, Soft, 1).key }, { 2, 0, 1 })
 end)
 
-test("exists agrees with fetch_one within the class's scope in repeated calls", function()
+test("exists and fetch_one agree within the default scope of a class", function()
   local Soft, Recent = perilune.record("book", { soft_delete = true }), perilune.record("book")
   function Recent.requests:default() return self:filter{ title = "new" } end
   Soft:insert_all{ { id = 1, title = "old" }, { id = 2, title = "new" } }
@@ -464,7 +464,7 @@ test("exists agrees with fetch_one within the class's scope in repeated calls", 
   end
 end)
 
-test("only rows that are not deleted prevent an insert", function()
+test("a softly deleted row does not prevent an insert if the unique index excludes it", function()
   db:execute [[
     CREATE TABLE coded (id INTEGER PRIMARY KEY, code TEXT, deleted_at DATETIME);
     CREATE UNIQUE INDEX coded_code ON coded (code) WHERE deleted_at IS NULL]]
@@ -474,7 +474,7 @@ test("only rows that are not deleted prevent an insert", function()
   equal(fails("constraint_unique", Coded.insert, Coded, { code = "a" }).deleted_key, nil)
 end)
 
-test("records without known row values update counters by the row", function()
+test("records with unknown column values update counters by the stored row", function()
   db:execute [[
     CREATE TABLE shelf (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0); INSERT INTO shelf (id) VALUES (1), (2);
     CREATE TABLE item (id INTEGER PRIMARY KEY, shelf_id INTEGER REFERENCES shelf)]]
@@ -522,7 +522,7 @@ test("rows that an update replaces are subtracted from counters", function()
   end
 end)
 
-test("a given time of the last change is kept", function()
+test("an assigned time of the last change is kept", function()
   db:execute "CREATE TABLE post (id INTEGER PRIMARY KEY, title TEXT, created_at DATETIME, updated_at DATETIME)"
   local Post = perilune.record("post", { timestamps = true })
   local time = perilune.date("2020-02-02 10:00:00")
@@ -539,7 +539,7 @@ test("a given time of the last change is kept", function()
   equal(Post:find(1).updated_at, time)
 end)
 
-test("a record whose write was rolled back is stale, with an explanation", function()
+test("a record whose write was rolled back is reported as stale with an explanation", function()
   db:execute "CREATE TABLE page (id INTEGER PRIMARY KEY, title TEXT, lock_version INTEGER); INSERT INTO page VALUES (1, 'a', 7)"
   local Page = perilune.record("page", { lock_version = true })
   local page = Page:find(1)

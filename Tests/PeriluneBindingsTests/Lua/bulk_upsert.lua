@@ -8,7 +8,7 @@ db:execute[[
 
 local Book, Pair = perilune.record("book"), perilune.record("pair")
 
-test("rows are inserted, and conflicting rows are updated", function()
+test("upsert_all inserts rows and updates conflicting ones", function()
   equal(Book:upsert_all({ { isbn = "x", title = "new", price = 5 }, { isbn = "y", title = "other" } }, { target = "isbn" }), 2)
   equal(Book:order("id"):pluck("id", "isbn", "title", "price"), { { 1, "x", "new", 5 }, { 2, "y", "other", 7 } })
   equal(Book:upsert_all({ { isbn = "x", title = "newer", price = 9 } }, { target = "isbn", update = { "price" } }), 1)
@@ -23,7 +23,7 @@ test("rows are inserted, and conflicting rows are updated", function()
   equal(Book:find(1).price, 110)
 end)
 
-test("conflicts are found by simple and composite primary keys", function()
+test("upsert_all finds conflicts by simple and composite primary keys", function()
   Book:upsert_all({ { id = 1, isbn = "q" }, { id = 5, isbn = "r" } }, { update = "all" })
   equal({ Book:find(1).isbn, Book:find(1).title, Book:find(5).isbn }, { "q", "old", "r" })
   Pair:insert_all({ { a = 1, b = 1, n = 1 }, { a = 1, b = 2, n = 2 } })
@@ -37,7 +37,7 @@ test("without a target, a conflict with any unique key updates its row, and rows
   equal(#Book:upsert_all({ { isbn = "x2" }, { isbn = "z" } }, { update = "none", returning = "id" }), 1)
 end)
 
-test("fetched records among tables update their own rows", function()
+test("fetched records in a list with tables update their own rows", function()
   db:execute "CREATE TABLE coded (code TEXT PRIMARY KEY, email TEXT UNIQUE, n INTEGER); INSERT INTO coded VALUES ('a', 'a@x', 1), ('b', 'b@x', 2)"
   local Coded = perilune.record "coded"
   local a = Coded:find "a"
@@ -47,7 +47,7 @@ test("fetched records among tables update their own rows", function()
   equal(Coded:order("code"):pluck("code", "email", "n"), { { "a", "a@x", 1 }, { "b", "b@x", 3 } })
 end)
 
-test("an overridden upsert and overridden verbs are called for each element", function()
+test("upsert_all calls overridden methods for each element", function()
   local Own, seen = perilune.record "book", {}
   function Own:upsert(...) seen[#seen + 1] = "upsert" return Book.upsert(self, ...) end
   Own:upsert_all{ { isbn = "x" }, { isbn = "y" } }
@@ -59,14 +59,14 @@ test("an overridden upsert and overridden verbs are called for each element", fu
   equal(Book:fetch_count(), 3)
 end)
 
-test("the requested columns are returned", function()
+test("upsert_all returns the requested columns", function()
   local rows = Book:upsert_all({ { isbn = "x", price = 3 }, { isbn = "y", price = 4 } }, { target = "isbn", returning = { "id", "double" } })
   equal({ rows[1].id, rows[1].double, rows[2].id, rows[2].double }, { 1, 6, 2, 8 })
   rows = Book:upsert_all({ { isbn = "x" } }, { target = "isbn", update = "none", returning = "id" })
   equal(#rows, 0)
 end)
 
-test("values are converted for their columns, and rows with other columns need separate statements", function()
+test("upsert_all converts values, and needs separate statements for rows with different columns", function()
   local list = {
     { isbn = "a", added = perilune.date("2026-05-06"), raw = "\0\255" }, Book{ isbn = "b", title = "record" }, { isbn = "c", title = perilune.null },
     { isbn = "d", price = 2 },
@@ -78,7 +78,7 @@ test("values are converted for their columns, and rows with other columns need s
   equal(Book:filter{ title = "record" }:fetch_count(), 1)
 end)
 
-test("thousands of rows are written in batches, all or nothing", function()
+test("upsert_all writes thousands of rows in batches, all or nothing", function()
   local list = {}
   for index = 1, 5000 do list[index] = { isbn = "n" .. index, price = index } end
   equal(Book:upsert_all(list, { target = "isbn" }), 5000)
@@ -100,7 +100,7 @@ test("a class with hooks upserts record by record", function()
   equal(Hooked:upsert_all({ { isbn = "x" } }, { target = "isbn", returning = "id" }), { 1 })
 end)
 
-test("misuse is refused", function()
+test("invalid arguments of upsert_all are refused", function()
   matches(fails("unknown_option", function() Book:upsert_all({}, { targt = "isbn" }) end), "target")
   matches(fails("unknown_column", function() Book:upsert_all({ { isbn = "a", titel = 1 } }, { target = "isbn" }) end), "title")
   matches(fails("unknown_column", function() Book:upsert_all({ { isbn = "a" } }, { target = "isnb" }) end), "isbn")
@@ -125,7 +125,7 @@ test("misuse is refused", function()
   equal(Book:fetch_count(), 1)
 end)
 
-test("drafts are written like records", function()
+test("upsert_all writes drafts like records", function()
   db:execute "CREATE TABLE drafted (id INTEGER PRIMARY KEY, n INTEGER); INSERT INTO drafted VALUES (1, 5)"
   local Drafted = perilune.record "drafted"
   equal(Drafted:upsert_all({ Drafted.draft{ id = 1, n = 8 }, Drafted.draft{ id = 2, n = 9 } }, { target = "id" }), 2)

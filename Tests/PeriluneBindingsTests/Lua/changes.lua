@@ -18,7 +18,7 @@ local function written_columns(f)
   return db:fetch_values "SELECT name FROM written ORDER BY name"
 end
 
-test("errors on records from SQL list the supported methods", function()
+test("errors about requests from SQL list the supported methods", function()
   db:execute("CREATE TABLE plain (id INTEGER PRIMARY KEY)")
   local found = perilune.record("plain"):from_sql("SELECT * FROM plain")
   matches(fails("unknown_method", function() return found:order("id") end), "fetch_all, fetch_count, fetch_one, rows")
@@ -36,7 +36,7 @@ test("a new record has changes in all its columns", function()
   equal(author:changes(), { name = { new = "Ann" }, age = { new = 41 } })
 end)
 
-test("insert, update, save, refresh and fetching reset the changes", function()
+test("insert, update, save, refresh and a fetch reset the changes of a record", function()
   local Author = make_author()
   local author = Author{ name = "Ann" }
   author:insert()
@@ -90,7 +90,7 @@ test("assigning the same value is not a change", function()
   equal(author:changes(), { age = { old = 41, new = 42.0 } })
 end)
 
-test("values are compared in their stored form", function()
+test("changes compare values in their stored form", function()
   local Author = make_author()
   local author = Author{ name = 12, age = "7", score = "2.5", any = "7" }
   author:insert()
@@ -102,7 +102,7 @@ test("values are compared in their stored form", function()
   equal(author:changes().age, { old = 7, new = "seven" })
 end)
 
-test("dates are compared by instant, not by format", function()
+test("changes compare dates by instant, not by format", function()
   local Author = make_author()
   db:execute "INSERT INTO author (name, born) VALUES ('Ann', '1999-12-31T10:00Z')"
   local author = Author:find(1)
@@ -114,7 +114,7 @@ test("dates are compared by instant, not by format", function()
   equal(author:changes(), { born = { old = perilune.date "1999-12-31 10:00", new = perilune.date "1999-12-31 10:00:01" } })
 end)
 
-test("tables in JSON columns are compared by content, even if they were modified in place", function()
+test("changes compare JSON columns by content, even if a table was modified in place", function()
   local Author = make_author{ types = { settings = "json" } }
   db:execute [[INSERT INTO author (name, settings) VALUES ('Ann', '{ "b" : [1, 2], "a" : null }')]]
   local author = Author:find(1)
@@ -130,7 +130,7 @@ test("tables in JSON columns are compared by content, even if they were modified
   equal(author:has_changes(), false)
 end)
 
-test("update_changes writes the differences, or nothing", function()
+test("update_changes writes only changed columns, or nothing", function()
   local Author = make_author()
   local author = Author{ name = "Ann", age = 41, score = 1 }
   author:insert()
@@ -149,7 +149,7 @@ test("update_changes writes the differences, or nothing", function()
   equal(db:fetch_value "SELECT name FROM author WHERE score IS NULL", "Bea")
 end)
 
-test("update_changes also writes earlier changes", function()
+test("update_changes also writes changes that were made before its function", function()
   local Author = make_author()
   local author = Author{ name = "Ann" }
   author:insert()
@@ -160,7 +160,7 @@ test("update_changes also writes earlier changes", function()
   equal(db:fetch_one("SELECT name, age FROM author").age, 2)
 end)
 
-test("update_changes of an unfetched record compares with its previous values", function()
+test("update_changes of an unfetched record writes only the columns that its function changes", function()
   local Author = make_author()
   db:execute "INSERT INTO author (name, age, score) VALUES ('Ann', 41, 5)"
   local author = Author{ id = 1, name = "Other", age = 41 }
@@ -186,7 +186,7 @@ test("update_changes accepts a database and options", function()
   equal(author:update_changes(function(a) a.age = 4 end, { on_conflict = "replace" }), true)
 end)
 
-test("an error in the function restores the fields", function()
+test("an error in the function of update_changes restores the fields", function()
   local Author = make_author{ types = { settings = "json" } }
   local author = Author{ name = "Ann", age = 41, settings = { a = 1 } }
   author:insert()
@@ -208,7 +208,7 @@ test("after a failed write, the record keeps the new values and its changes", fu
   equal({ author.name, author:has_changes() }, { nil, true })
 end)
 
-test("a changed key is a change", function()
+test("changing the key is a change", function()
   local Author = make_author()
   local author = Author{ name = "Ann" }
   author:insert()
@@ -216,7 +216,7 @@ test("a changed key is a change", function()
   equal(author:changes(), { id = { old = 1, new = 7 } })
 end)
 
-test("additional columns are not changes", function()
+test("additional selected columns are not changes", function()
   local Author = make_author()
   Author{ name = "Ann" }:insert()
   local author = Author:from_sql("SELECT author.*, 5 AS book_count FROM author"):fetch_one()

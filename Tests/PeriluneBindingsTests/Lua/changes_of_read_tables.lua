@@ -12,12 +12,12 @@ E.boss, E.reports = E:belongs_to(E), E:has_many(E)
 
 local function column(name) return E:order("id"):select(name):fetch_optional_values() end
 
-test("conditions on other rows of the same table see the state before the change", function()
+test("in a change, conditions on other rows of the table see the rows before the change", function()
   E:having(E.reports:count():eq(1)):update_all{ boss_id = perilune.null }
   equal(column("boss_id"), { perilune.null, perilune.null, perilune.null, 3 })
 end)
 
-test("EXISTS, IN and SQL text see the state before the change", function()
+test("in a change, EXISTS, IN and SQL text see the rows before the change", function()
   local x = E:aliased("x")
   E:filter(perilune.exists(x:filter(x.c.n:eq(perilune.sql("e.n - 1"))))):update_all{ n = 100 }
   equal(column("n"), { 1, 100, 100, 100 })
@@ -29,7 +29,7 @@ test("EXISTS, IN and SQL text see the state before the change", function()
   equal(column("n"), { 1 })
 end)
 
-test("values that read the table see the state before the change", function()
+test("in a change, values that read the table see the rows before the change", function()
   E:update_all{ n = perilune.sql("(SELECT SUM(o.n) FROM e AS o WHERE o.id <= e.id)") }
   equal(column("n"), { 1, 3, 6, 10 })
   db:execute("UPDATE e SET n = id")
@@ -42,7 +42,7 @@ test("values that read the table see the state before the change", function()
   equal(Pair:order("a", "b"):select("n"):fetch_values(), { 1, 3, 6 })
 end)
 
-test("upserts on a table called excluded work", function()
+test("upserts work on a table named excluded", function()
   Excluded{ id = 1, n = 1 }:insert()
   Excluded{ id = 1, n = 2 }:upsert()
   equal(Excluded:find(1).n, 2)
@@ -61,7 +61,7 @@ test("NULL values from a sub-request are skipped", function()
   equal(E:filter{ id = boss_ids }:pluck("id"), { 1, 2, 3 })
 end)
 
-test("batches follow the order of the key and refuse other orders", function()
+test("batches are ordered by key and refuse other orders", function()
   fails("argument", function() E:order("n"):in_batches(2) end)
   fails("argument", function() E:reversed():in_batches(2) end)
   local sizes = {}

@@ -53,7 +53,7 @@ test("net changes are recorded without undone changes", function()
   equal(changeset == changeset:inverted(), true)
 end)
 
-test("a failing block is undone and records nothing", function()
+test("a failing block is rolled back and records nothing", function()
   shop()
   local err = fails("constraint_unique", db.record_changes, db, function(db)
     db:execute "DELETE FROM author WHERE id = 2"
@@ -74,7 +74,7 @@ test("an inverted changeset undoes the changes", function()
   equal(names(), { "MELVILLE", "VERNE" })
 end)
 
-test("changesets can be joined, with one change for each row", function()
+test("changesets can be combined into one change for each row", function()
   shop()
   local first = write "INSERT INTO author (name) VALUES ('Woolf')"
   local second = write "UPDATE author SET name = 'Eliot' WHERE id = 4"
@@ -129,7 +129,7 @@ test("invalid changeset bytes are refused", function()
   equal(db:fetch_value "PRAGMA integrity_check", "ok")
 end)
 
-test("a conflict ends the application, and nothing is applied", function()
+test("a conflict stops a changeset from being applied and undoes its changes", function()
   shop()
   local changeset = write "DELETE FROM author WHERE id = 1; UPDATE author SET name = 'Woolf' WHERE id = 2"
   db:apply_changes(changeset:inverted())
@@ -143,7 +143,7 @@ test("a conflict ends the application, and nothing is applied", function()
   equal(names(), { "Melville", "Ibsen" })
 end)
 
-test("conflicts can be resolved by a word, by words for each kind, or by a function", function()
+test("conflicts can be resolved by one policy, by a policy for each kind, or by a function", function()
   shop()
   local changeset = write "UPDATE author SET name = 'Woolf' WHERE id = 2; INSERT INTO author (id, name) VALUES (9, 'Sand')"
   local function prepare()
@@ -179,7 +179,7 @@ test("a row that cannot be replaced is an error and does not affect other rows",
   equal(#names(), 4)
 end)
 
-test("an error in the function ends the application, and the function cannot use the database", function()
+test("an error in the conflict function undoes the changeset, and the function cannot use the database", function()
   shop()
   local changeset = write "UPDATE author SET name = 'Woolf' WHERE id = 2"
   local err = fails(nil, db.apply_changes, db, changeset, { conflict = function() error({ mine = true }) end })
@@ -198,7 +198,7 @@ test("an error in the function ends the application, and the function cannot use
   equal(names(), { "Melville", "Woolf", "Ibsen" })
 end)
 
-test("a changeset can be applied to selected tables", function()
+test("a changeset can be applied to some of its tables", function()
   shop()
   local changeset = write "INSERT INTO author (name) VALUES ('Woolf'); INSERT INTO book (title) VALUES ('Orlando')"
   db:apply_changes(changeset:inverted())
@@ -207,7 +207,7 @@ test("a changeset can be applied to selected tables", function()
   equal(fails("unknown_table", function() db:apply_changes(changeset, { tables = "bok" }) end).suggestion, "book")
 end)
 
-test("a missing or different table is an error, and nothing is applied", function()
+test("a changeset for a missing or different table is refused, and nothing is applied", function()
   shop()
   local changeset = write "INSERT INTO author (name) VALUES ('Woolf'); INSERT INTO book (title) VALUES ('Orlando')"
   db:apply_changes(changeset:inverted())
@@ -218,7 +218,7 @@ test("a missing or different table is an error, and nothing is applied", functio
   fails("changeset_schema", db.apply_changes, perilune.queue(), changeset)
 end)
 
-test("foreign keys are enforced", function()
+test("foreign keys are enforced while a changeset is applied", function()
   shop()
   local changeset = write "INSERT INTO book (author_id, title) VALUES (1, 'Typee')"
   db:apply_changes(changeset:inverted())
@@ -227,7 +227,7 @@ test("foreign keys are enforced", function()
   equal(db:fetch_value "SELECT COUNT(*) FROM book", 0)
 end)
 
-test("triggers do not run while changes are applied", function()
+test("triggers do not run while a changeset is applied", function()
   shop()
   db:execute "CREATE TABLE log (id INTEGER PRIMARY KEY, text)"
   db:execute "CREATE TRIGGER logged AFTER INSERT ON author BEGIN INSERT INTO log (text) VALUES (new.name); END"
@@ -241,7 +241,7 @@ test("triggers do not run while changes are applied", function()
   equal(db:fetch_value "SELECT COUNT(*) FROM log", 2)
 end)
 
-test("tables that cannot be recorded are an error with the reason", function()
+test("recording a table that cannot be recorded raises an error with the reason", function()
   shop()
   db:execute "CREATE TABLE plain (a); CREATE TABLE made (id INTEGER PRIMARY KEY, a, b AS (a + 1)); CREATE TABLE loose (k TEXT PRIMARY KEY)"
   db:execute "CREATE VIRTUAL TABLE page USING fts5(body)"
@@ -340,7 +340,7 @@ test("an observer of changes does not affect the recording", function()
   equal((observed .. plain:inverted()):is_empty(), true)
 end)
 
-test("blob writes and truncated tables are recorded alongside an observer", function()
+test("with an observer, blob writes and truncated tables are recorded", function()
   shop()
   db:execute "UPDATE author SET data = x'01020304'"
   local function record()
@@ -373,7 +373,7 @@ test("a whole number that is inserted as a REAL key is recorded as a float", fun
   end
 end)
 
-test("keys that replace equal keys are refused, and other keys are recorded", function()
+test("replacing a key by an equal key of another type is refused, and other key changes are recorded", function()
   db:execute [[
     CREATE TABLE word (k TEXT PRIMARY KEY COLLATE NOCASE, v);
     CREATE TABLE bare (k PRIMARY KEY NOT NULL, v);
@@ -440,7 +440,7 @@ test("adding or removing an observer during a recording leaves it complete", fun
   watching:cancel()
 end)
 
-test("recordings can be nested and can end inside a transaction", function()
+test("recordings can be nested and may end inside a transaction", function()
   shop()
   db:write(function(db)
     db:execute "DELETE FROM author WHERE id = 1"
@@ -455,7 +455,7 @@ test("recordings can be nested and can end inside a transaction", function()
   end)
 end)
 
-test("a block that only reads can neither record nor apply", function()
+test("a read block can neither record nor apply changesets", function()
   shop()
   local changeset = write "DELETE FROM author"
   db:apply_changes(changeset:inverted())
@@ -468,7 +468,7 @@ test("a block that only reads can neither record nor apply", function()
   fails("argument", db.record_changes, db, {})
 end)
 
-test("observations and observers are notified of applied changes", function()
+test("observations and observers are notified of changes from a changeset", function()
   shop()
   local changeset = write "DELETE FROM author WHERE id = 1"
   local observation = db:observe(function(db) return db:fetch_value "SELECT COUNT(*) FROM author" end)
@@ -482,14 +482,14 @@ test("observations and observers are notified of applied changes", function()
   observation:cancel()
 end)
 
-test("unknown methods and fields are errors", function()
+test("unknown methods and fields of changesets are errors", function()
   shop()
   local changeset = write "DELETE FROM author"
   equal(fails("unknown_method", function() return changeset:row() end).suggestion, "rows")
   fails("unknown_method", function() return changeset.bytes end)
 end)
 
-test("extra arguments, and methods called without a colon, are refused", function()
+test("changeset methods refuse surplus arguments and calls without a colon", function()
   shop()
   local changeset = write "DELETE FROM author"
   for name, count in pairs{ is_empty = 0, rows = 1, serialize = 0, inverted = 0, followed_by = 1 } do
@@ -507,7 +507,7 @@ test("extra arguments, and methods called without a colon, are refused", functio
     "nearest: takes at most 3 arguments")
 end)
 
-test("foreign key actions are in the changeset and happen once", function()
+test("foreign key actions are recorded in the changeset and are applied once", function()
   for _, action in ipairs{ "CASCADE", "SET NULL", "SET DEFAULT" } do
     db:execute(([[
       DROP TABLE IF EXISTS leaf; DROP TABLE IF EXISTS branch;
@@ -531,7 +531,7 @@ test("foreign key actions are in the changeset and happen once", function()
   end
 end)
 
-test("rows that refer to deleted rows prevent the application", function()
+test("a changeset that would leave references to deleted rows is refused", function()
   db:execute [[
     CREATE TABLE branch (id INTEGER PRIMARY KEY); CREATE TABLE leaf (id INTEGER PRIMARY KEY, branch_id INTEGER REFERENCES branch ON DELETE CASCADE);
     INSERT INTO branch VALUES (1); INSERT INTO leaf VALUES (1, 1)]]

@@ -58,7 +58,7 @@ test("a value that does not fit the declared type is a conversion error", functi
   end)
 end)
 
-test("values that a column converts without loss are stored", function()
+test("a value that the column's affinity converts without loss is stored", function()
   make()
   each_way(accepted, function(way, case, is_done, err)
     if not is_done then error(("%s: `%s` refused %s: %s"):format(way, case[1], tostring(case[2]), tostring(err))) end
@@ -94,7 +94,7 @@ local writing = {
   end,
 }
 
-test("a written record has the number or text that its row has", function()
+test("after a write, a record has the same number or text as its row", function()
   make()
   for way, write in pairs(writing) do
     for _, case in ipairs(accepted) do
@@ -114,7 +114,7 @@ test("a written record has the number or text that its row has", function()
   end
 end)
 
-test("changes are compared with the number or text that was written", function()
+test("changes compare with the number or text that was written", function()
   make()
   for _, case in ipairs{ { "age", "7", 7 }, { "age", true, 1 }, { "size", "2.5", 2.5 }, { "price", "2", 2 }, { "name", 7, "7" } } do
     db:execute("DELETE FROM person; INSERT INTO person (id) VALUES (1)")
@@ -146,7 +146,7 @@ test("integers in a column of texts are texts in all records that a class insert
   equal(Person:insert{ name = 2.5 }.name, 2.5)
 end)
 
-test("existing values of a row may be written again", function()
+test("stored values that do not fit the declared type may be written again", function()
   make()
   db:execute "UPDATE person SET age = 'old', size = x'00', name = 7"
   local person = Person:find(1)
@@ -168,7 +168,7 @@ test("conditions, keys and SQL accept any value", function()
   equal(db:execute("UPDATE person SET age = ?", "old").changed_rows, 1)
 end)
 
-test("a class may store values of other types", function()
+test("a class can allow values that do not fit the declared types", function()
   make{ check_types = false }
   Person:find(1):update_changes{ age = "old", name = true }
   Person:insert{ age = 2.5 }
@@ -176,7 +176,7 @@ test("a class may store values of other types", function()
   fails("argument", perilune.record, "person", { check_types = 1 })
 end)
 
-test("declared types that only resemble numeric types accept anything", function()
+test("declared types that only resemble numeric types accept any value", function()
   db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, a FLOATING POINT, b POINT, c UNSIGNED BIG INT, d STRING, e TINYINT(1))"
   local T = perilune.record("t")
   T:insert{ a = 2.5, b = "(1, 2)", c = 3, d = "x", e = true }

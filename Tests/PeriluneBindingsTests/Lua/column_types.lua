@@ -54,7 +54,7 @@ test("dates are written in one format, and unchanged dates keep theirs", functio
   fails("conversion", item.update, item)
 end)
 
-test("the option types sets the types of other columns", function()
+test("the option types sets the type of a column", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, created INTEGER, is_done INTEGER, at DATETIME, opening TEXT)"
   local Item = perilune.record("item", {
     types = { created = "date", is_done = "boolean", at = "any", opening = perilune.date_components },
@@ -145,7 +145,7 @@ test("enum columns contain cases", function()
   matches(err.message, "no case has the value the integer 7")
 end)
 
-test("cases of a list are strings, and writes of others are refused", function()
+test("a column with a list of cases holds strings, and refuses other values", function()
   db:execute "CREATE TABLE invoice (id INTEGER PRIMARY KEY, status TEXT, note TEXT)"
   local Status = perilune.enum{ "draft", "sent", "paid" }
   equal({ Status.sent, Status.from("paid"), Status.cases() }, { "sent", "paid", { "draft", "sent", "paid" } })
@@ -170,7 +170,7 @@ test("cases of a list are strings, and writes of others are refused", function()
   end
 end)
 
-test("cases of a list define requests and conditions", function()
+test("a list of cases defines named requests and conditions", function()
   db:execute "CREATE TABLE invoice (id INTEGER PRIMARY KEY, status TEXT); INSERT INTO invoice (status) VALUES ('sent'), ('paid')"
   local Invoice = perilune.record("invoice", { enums = { status = { "draft", "sent", "paid", prefix = "status" } } })
   equal({ Invoice:status_sent():fetch_count(), Invoice:find(2):is_status_paid(), Invoice:find(2).status }, { 1, true, "paid" })
@@ -180,7 +180,7 @@ test("cases of a list define requests and conditions", function()
   fails("argument", function() perilune.record("invoice", { types = { status = { "draft", "draft" } } }):fetch_all() end)
 end)
 
-test("value types and pairs of functions convert", function()
+test("value types and pairs of functions convert column values", function()
   local Money = perilune.value_type{
     name = "money",
     to_database = function(amount) return math.type(amount.cents) == "integer" and amount.cents or nil end,
@@ -272,7 +272,7 @@ test("types can be set for many columns whose names need quotes", function()
   equal(err.key, { ["a b"] = 1, ["c`d"] = "x" })
 end)
 
-test("conversions apply wherever records are fetched and written", function()
+test("conversions apply to every way of fetching and writing records", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, at DATETIME)"
   local Item = perilune.record "item"
   local date = perilune.date "2026-03-01"
@@ -318,7 +318,7 @@ test("an invalid boolean is an error with table, column, value and key", functio
   equal(db:fetch_one("SELECT is_on FROM flag WHERE id = 4").is_on, "maybe")
 end)
 
-test("another type for a boolean column accepts the stored values", function()
+test("a boolean column with another type accepts its stored values", function()
   equal(make_flags{ types = { is_on = "any" } }:find(4).is_on, "maybe")
   local Flag = perilune.record("flag", { types = { is_on = {
     from_database = function(value) return value == "maybe" and "perhaps" or value end,
@@ -327,7 +327,7 @@ test("another type for a boolean column accepts the stored values", function()
   equal(Flag:find(4).is_on, "perhaps")
 end)
 
-test("an error value of any type in a conversion is reported", function()
+test("an error of any type that a conversion raises is reported", function()
   db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1)"
   local function message_for(raised)
     local type_of_a = { from_database = function() error(raised, 0) end, to_database = function(value) return value end }

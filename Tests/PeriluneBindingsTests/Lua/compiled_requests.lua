@@ -16,7 +16,7 @@ local function ids(request, other)
   return list
 end
 
-test("many values keep their positions", function()
+test("a request with many values binds each at its position", function()
   local request, expected = Author, {}
   for id = 1, 20 do
     if id ~= 7 then request = request:filter(Author.c.id:ne(id)) end
@@ -28,7 +28,7 @@ test("many values keep their positions", function()
   equal(ids(Author:filter{ country = "France" }:filter_key(9)), {})
 end)
 
-test("the same request with other values finds other rows, and limits are not values", function()
+test("requests that differ in values or limits share a plan and find their own rows", function()
   db:read(function()
     for round = 1, 3 do
       for id = 1, 20 do
@@ -45,7 +45,7 @@ test("the same request with other values finds other rows, and limits are not va
   end)
 end)
 
-test("composite, text and blob keys are not taken for numbers", function()
+test("composite, text and blob keys are not mistaken for numbers", function()
   Pair{ a = 1, b = 2, text = "x" }:insert()
   Tag{ name = "5", bytes = "5" }:insert()
   for _ = 1, 2 do
@@ -56,7 +56,7 @@ test("composite, text and blob keys are not taken for numbers", function()
   end
 end)
 
-test("an invalid condition is reported each time", function()
+test("an invalid condition is reported each time the request is built", function()
   for _ = 1, 2 do
     fails("unknown_column", function() Author:filter{ nmae = "x" } end)
     fails("argument", function() Author:filter{} end)
@@ -94,7 +94,7 @@ test("requests can run on any database", function()
   end
 end)
 
-test("a hook that is defined later is called", function()
+test("a hook that is defined after the first fetch is called", function()
   local request, count = Author:filter{ country = "US" }, 0
   equal(#request:fetch_all(), 10)
   function Author:did_fetch() count = count + 1 end
@@ -103,7 +103,7 @@ test("a hook that is defined later is called", function()
   equal(count, 11)
 end)
 
-test("tampering with the internals of a request does no harm", function()
+test("tampering with the internal fields of a request cannot crash the host", function()
   local request = Author:filter_key(1)
   request:fetch_one()
   for _, value in ipairs{ 5, "x", {}, print, io.stdout, perilune.null, db, perilune.date "2026-03-01" } do
@@ -120,7 +120,7 @@ test("tampering with the internals of a request does no harm", function()
   fails(nil, request.fetch_one, 5)
 end)
 
-test("tampering with the sources of derived requests does no harm", function()
+test("tampering with the source of a derived request cannot crash the host", function()
   local request = Author:filter_key(2):filter{ country = "US" }:order("id"):limit(3)
   local node, metatable = request.node, request.node.metatable
   while node do
@@ -143,7 +143,7 @@ test("tampering with the sources of derived requests does no harm", function()
   equal(ids(Author:filter_key(2)), { 2 })
 end)
 
-test("equal derivations give the same request, from requests, from classes and after schema changes", function()
+test("equal derivations find the same rows, from requests, from classes and after schema changes", function()
   db:execute("CREATE TABLE part (id INTEGER PRIMARY KEY, kind TEXT, size INTEGER); INSERT INTO part VALUES (1, 'a', 3), (2, 'b', 2), (3, 'a', 1)")
   local Part = perilune.record("part")
   db:write(function()
@@ -167,7 +167,7 @@ test("equal derivations give the same request, from requests, from classes and a
   end)
 end)
 
-test("aliases have separate columns", function()
+test("each alias of a class has separate columns", function()
   local boss = Author:aliased("boss")
   matches(boss:filter(boss.c.name:eq("x")):sql(), '"boss"."name" = ?')
   matches(boss:filter_key(1).c.name == boss.c.name and Author:filter_key(1):sql(), '"author"."id" = ?')
@@ -175,7 +175,7 @@ test("aliases have separate columns", function()
   equal(ids(boss:filter{ name = "author 3" }:order("name")), { 3 })
 end)
 
-test("a finalizer may fetch records while others are created", function()
+test("a finalizer may fetch records while another fetch creates records", function()
   local found, list = 0, nil
   collectgarbage("generational")
   for _ = 1, 50 do

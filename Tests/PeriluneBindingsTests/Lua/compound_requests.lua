@@ -7,7 +7,7 @@ local function classes()
   return perilune.record("a"), perilune.record("b")
 end
 
-test("selections from two tables are ordered, filtered, limited and counted by name", function()
+test("a union of two tables can be ordered, filtered, limited and counted by column name", function()
   local A, B = classes()
   local names = A:select("name"):union(B:select("name"))
   equal(names:order("name"):fetch_values(), { "x", "y", "z" })
@@ -18,20 +18,20 @@ test("selections from two tables are ordered, filtered, limited and counted by n
   equal(A:select("name"):intersect(B:select("name")):fetch_values(), { "x" })
 end)
 
-test("combined whole rows of one table are records", function()
+test("a union of whole rows of one table returns records", function()
   local A = classes()
   local rows = A:filter{ id = 1 }:union(A:filter{ id = 2 }):order(A.c.name:desc()):fetch_all()
   equal(rows[1].note, "2")
   equal(A:is(rows[1]), true)
 end)
 
-test("selected columns of one table are rows and cannot be written", function()
+test("a union of selected columns returns rows that cannot be written", function()
   local A = classes()
   local rows = A:select("id"):union(A:filter{ id = 2 }:select("id")):order("id"):fetch_all()
   equal({ rows[1].id, rows[2].id, A:is(rows[1]) }, { 1, 2, false })
 end)
 
-test("each part has its own order and limit, and parts are combined one after the other", function()
+test("each part of a compound keeps its order and limit, and parts are combined from left to right", function()
   local A, B = classes()
   local first_and_last = A:order("id"):limit(1):select("name"):union_all(B:order(B.c.id:desc()):limit(1):select("name"))
   equal(first_and_last:fetch_values(), { "x", "x" })
@@ -39,7 +39,7 @@ test("each part has its own order and limit, and parts are combined one after th
   equal(A:select("name"):union_all(B:select("name")):union_all(B:select("name")):filter{ name = "z" }:fetch_count(), 2)
 end)
 
-test("compounds work in lists and sub-requests and can have associations", function()
+test("compounds can be used in lists and sub-requests and can include associations", function()
   local A, B = classes()
   A.twins = A:has_many(B, { columns = "name", referenced = "name" })
   equal(A:filter(A.c.name:is_in(A:select("name"):intersect(B:select("name")))):pluck("id"), { 1 })
@@ -68,7 +68,7 @@ test("incompatible requests cannot be combined", function()
   fails("unknown_column", function() A:select("id"):union(B:select("id")):order("nmae") end)
 end)
 
-test("the rows of a union have no alias, even if its first part has one", function()
+test("a union has no alias, even if its first part has one", function()
   local A = classes()
   local o = A:aliased "o"
   for _, method in ipairs{ "union", "union_all", "intersect", "except" } do

@@ -5,7 +5,7 @@ local function make_player(options)
   return perilune.record("player", options)
 end
 
-test("an ignored insert leaves the record without a key and reports it", function()
+test("an ignored insert returns that fact and leaves the record without a key", function()
   local Player = make_player()
   Player{ id = 41, email = "b@x" }:insert()
   Player{ email = "a@x" }:insert()
@@ -18,7 +18,7 @@ test("an ignored insert leaves the record without a key and reports it", functio
   equal(Player:insert(Player.draft{ email = "a@x" }, { on_conflict = "ignore" }), false)
 end)
 
-test("replace removes the conflicting rows", function()
+test("the policy replace deletes the conflicting rows", function()
   local Player = make_player()
   Player{ id = 1, email = "a@x", name = "Ann" }:insert()
   local player = Player{ email = "a@x", name = "Bea" }
@@ -27,7 +27,7 @@ test("replace removes the conflicting rows", function()
   equal(db:fetch_values "SELECT name FROM player", { "Bea" })
 end)
 
-test("a REPLACE clause in the schema replaces rows", function()
+test("a REPLACE clause in the schema deletes conflicting rows", function()
   db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT REPLACE, age INTEGER)"
   local Person = perilune.record "person"
   local first, second = Person{ name = "Arthur", age = 1 }, Person{ name = "Arthur", age = 2 }
@@ -36,7 +36,7 @@ test("a REPLACE clause in the schema replaces rows", function()
   equal({ first.id, second.id, Person:fetch_count() }, { 1, 2, 1 })
 end)
 
-test("an IGNORE clause in the schema is reported", function()
+test("an insert that an IGNORE clause in the schema ignores is reported", function()
   db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT IGNORE)"
   local Person = perilune.record "person"
   Person{ id = 5, name = "Arthur" }:insert()
@@ -45,7 +45,7 @@ test("an IGNORE clause in the schema is reported", function()
   equal(again.id, nil)
 end)
 
-test("abort and fail raise, and fail keeps the rows that the statement has already written", function()
+test("the policies abort and fail raise an error, and fail keeps rows that were already written", function()
   local Player = make_player()
   Player{ email = "a@x" }:insert()
   fails("constraint_unique", function() Player{ email = "a@x" }:insert{ on_conflict = "abort" } end)
@@ -53,7 +53,7 @@ test("abort and fail raise, and fail keeps the rows that the statement has alrea
   equal(Player:fetch_count(), 1)
 end)
 
-test("rollback ends the transaction, and its block fails with a clear error", function()
+test("the policy rollback ends the transaction, and its block raises an error", function()
   local Player = make_player()
   Player{ email = "a@x" }:insert()
   local later
@@ -71,7 +71,7 @@ test("rollback ends the transaction, and its block fails with a clear error", fu
   equal(Player:fetch_count(), 2)
 end)
 
-test("rollback in a record with hooks fails with a clear error", function()
+test("the policy rollback raises an error in a record with hooks", function()
   local Player = make_player()
   function Player:did_save() end
   Player{ email = "a@x" }:insert()
@@ -87,7 +87,7 @@ test("rollback in a record with hooks fails with a clear error", function()
   equal(Player:fetch_count(), 2)
 end)
 
-test("an update can have a policy", function()
+test("an update can have a conflict policy", function()
   local Player = make_player()
   Player{ email = "a@x" }:insert()
   local player = Player{ email = "b@x", name = "Bea" }
@@ -101,7 +101,7 @@ test("an update can have a policy", function()
   fails("record_not_found", function() Player{ id = 99 }:update{ on_conflict = "ignore" } end)
 end)
 
-test("save uses the policy for inserts and updates", function()
+test("save applies a conflict policy to inserts and updates", function()
   local Player = make_player()
   Player{ email = "a@x" }:insert()
   local player = Player{ email = "a@x" }
@@ -111,7 +111,7 @@ test("save uses the policy for inserts and updates", function()
   equal(db:fetch_values "SELECT id FROM player", { 9 })
 end)
 
-test("a class can have a policy that a call can override", function()
+test("a call can override the conflict policy of a class", function()
   local Player = make_player{ on_conflict = "ignore" }
   Player{ email = "a@x" }:insert()
   local player = Player{ email = "a@x" }
@@ -121,7 +121,7 @@ test("a class can have a policy that a call can override", function()
   equal(player.id, 2)
 end)
 
-test("a class can have separate policies for inserts and updates", function()
+test("a class can have separate conflict policies for inserts and updates", function()
   local Player = make_player{ on_conflict = { insert = "replace", update = "ignore" } }
   Player{ email = "a@x" }:insert()
   Player{ email = "a@x", name = "new" }:insert()
@@ -143,7 +143,7 @@ test("did hooks are not called for ignored writes", function()
   equal(count, 2)
 end)
 
-test("an invalid policy is refused", function()
+test("an invalid conflict policy is refused", function()
   local Player = make_player()
   local player = Player{ email = "a@x" }
   matches(fails("argument", player.insert, player, { on_conflict = "ignroe" }), "replace")
@@ -154,7 +154,7 @@ test("an invalid policy is refused", function()
   fails("unknown_option", perilune.record, "player", { on_conflict = { delete = "ignore" } })
 end)
 
-test("insert_all can have a policy", function()
+test("insert_all can have a conflict policy", function()
   local Player = make_player()
   Player:insert_all({ { email = "a@x" }, { email = "a@x" }, { email = "b@x" } }, { on_conflict = "ignore" })
   equal(db:fetch_values "SELECT email FROM player ORDER BY email", { "a@x", "b@x" })
@@ -162,7 +162,7 @@ test("insert_all can have a policy", function()
   equal(db:fetch_value "SELECT name FROM player WHERE email = 'a@x'", "new")
 end)
 
-test("a record has the default that REPLACE stores instead of NULL", function()
+test("after an insert, a record has the default that REPLACE stores instead of NULL", function()
   db:execute "CREATE TABLE flag (id INTEGER PRIMARY KEY, is_on BOOLEAN NOT NULL DEFAULT 1, name TEXT)"
   local Flag = perilune.record "flag"
   local flag = Flag{ id = 1, is_on = perilune.null }

@@ -16,7 +16,7 @@ test("a backup reports its progress after each step", function()
   equal(steps[#steps], { total, total })
 end)
 
-test("an error in progress ends the backup and leaves the target unchanged", function()
+test("an error in the progress function ends the backup and leaves the target unchanged", function()
   fill(db)
   local target = perilune.queue()
   target:execute "CREATE TABLE old (a)"
@@ -27,7 +27,7 @@ test("an error in progress ends the backup and leaves the target unchanged", fun
   equal(target:tables(), { "t" })
 end)
 
-test("progress can neither use the database nor wait", function()
+test("the progress function can neither use the database nor wait", function()
   fill(db)
   local target = perilune.queue()
   fails("nested_access", db.backup_to, db, target, { progress = function() db:fetch_value "SELECT 1" end })
@@ -35,7 +35,7 @@ test("progress can neither use the database nor wait", function()
   fails("yield", db.backup_to, db, target, { progress = function() perilune.sleep(0.01) end })
 end)
 
-test("options of backups are checked", function()
+test("invalid options of backup_to are refused", function()
   local target = perilune.queue()
   for _, pages in ipairs{ 0, -1, 1.5, "1", 2 ^ 31 } do fails("argument", db.backup_to, db, target, { pages = pages }) end
   for _, pause in ipairs{ -1, "1 lightyear", {}, 0 / 0 } do fails("argument", db.backup_to, db, target, { pause = pause }) end
@@ -81,7 +81,7 @@ test("a serialized database can be opened in memory", function()
   equal(labelled:fetch_value "PRAGMA foreign_keys", 0)
 end)
 
-test("pools can be serialized, without uncommitted changes", function()
+test("a pool can be serialized, and inside a write block with its uncommitted changes", function()
   local pool = perilune.pool(temporary_path("source.sqlite"))
   fill(pool)
   equal(perilune.deserialize(pool:serialize()):fetch_value "SELECT COUNT(*) FROM t", 200)
@@ -104,7 +104,7 @@ test("bytes that are not a complete database are refused", function()
   fails("argument", db.serialize, db, 1)
 end)
 
-test("a record can be copied with other values", function()
+test("record:copy accepts changed values", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price REAL); INSERT INTO item VALUES (1, 'a', 2.5)"
   local Item = perilune.record("item")
   local item = Item:find(1)

@@ -22,7 +22,7 @@ BookTag.tag = BookTag:belongs_to(Tag)
 Book.tags = Book:has_many(Tag, { through = Book.links, using = BookTag.tag })
 Day.visits = Day:has_many(Visit)
 
-test("associations of existing records are preloaded by one statement each", function()
+test("preload fetches each association of existing records with one statement", function()
   local authors = Author:order("id"):fetch_all()
   equal(Author:preload(authors, Author.books:order(Book.c.year:desc())) == authors, true)
   equal({ #authors[1].books, authors[1].books[1].title, #authors[3].books }, { 2, "Moby-Dick", 0 })
@@ -63,7 +63,7 @@ test("the field of a preloaded association is nil if no row exists", function()
   equal({ made.author, made:insert().id }, { nil, 5 })
 end)
 
-test("records that are found or created satisfy the conditions of the request", function()
+test("find_or_insert returns records that satisfy the conditions of the request", function()
   local request = Book:filter{ author_id = 1 }:filter(Book.c.year:eq(1900) & Book.c.id:gt(0))
   local book, is_new = request:find_or_insert{ title = "Found" }
   equal({ book.author_id, book.year, is_new }, { 1, 1900, true })
@@ -76,7 +76,7 @@ test("records that are found or created satisfy the conditions of the request", 
   equal(Scoped:find_or_insert{ title = "Scoped" }.year, 2000)
 end)
 
-test("a key that contradicts the conditions of a request is refused", function()
+test("find_or_insert refuses a key that contradicts the conditions of the request", function()
   local request = Book:filter{ author_id = 1 }
   for _, verb in ipairs{ "find_or_build", "find_or_insert" } do
     local message = fails("argument", function() request[verb](request, { title = "New", author_id = 2 }) end)
@@ -87,14 +87,14 @@ test("a key that contradicts the conditions of a request is refused", function()
   equal((request | Book:filter{ author_id = 2 }):find_or_insert{ title = "Newer", author_id = 2 }.author_id, 2)
 end)
 
-test("misuse of preload is refused", function()
+test("invalid arguments of preload are refused", function()
   matches(fails("argument", function() Author:preload(Author:find(1), Author.books) end), "list of records")
   matches(fails("argument", function() Author:preload({ Book:find(1) }, Author.books) end), "element 1")
   matches(fails("argument", function() Author:preload({ Author:find(1) }) end), "at least one association")
   matches(fails("argument", function() Author:preload({ Author:find(1) }, Book.author) end), "author")
 end)
 
-test("records can be inserted for another record", function()
+test("an association of a record can insert a record", function()
   local melville = Author:find(1)
   local omoo = melville:books():insert{ title = "Omoo", year = 1847 }
   equal({ omoo.author_id, Book:find(omoo.id).author_id }, { 1, 1 })
@@ -106,7 +106,7 @@ test("records can be inserted for another record", function()
   equal(Author:find(1):books():filter{ year = 1847 }:fetch_one().title, "Omoo")
 end)
 
-test("lists of records can be inserted for another record", function()
+test("an association of a record can insert a list of records", function()
   local melville = Author:find(1)
   local made = melville:books():insert_all{ { title = "Omoo" }, Book{ title = "Pierre" } }
   equal({ #made, made[1].author_id, made[2].author_id, made[2].title }, { 2, 1, 1, "Pierre" })
@@ -116,7 +116,7 @@ test("lists of records can be inserted for another record", function()
   equal(#melville:books():insert_all{}, 0)
 end)
 
-test("a failing list inserts nothing for another record", function()
+test("a failing list inserts nothing through an association", function()
   local count, tags = Book:fetch_count(), Tag:fetch_count()
   local err = fails(nil, function() Author:find(1):books():insert_all{ { title = "Omoo" }, { id = 1, title = "Typee" } } end)
   equal({ err.list_index, Book:fetch_count() }, { 2, count })
@@ -125,7 +125,7 @@ test("a failing list inserts nothing for another record", function()
   equal({ err.list_index, Tag:fetch_count(), Book:find(1):tags():fetch_count() }, { 2, tags, 0 })
 end)
 
-test("records and options are accepted by inserts for another record", function()
+test("inserts through an association accept records and options", function()
   local book = Book{ title = "Omoo" }
   equal(rawequal(Author:find(1):books():insert(book), book), true)
   equal({ book.author_id, book.id ~= nil }, { 1, true })
@@ -135,7 +135,7 @@ test("records and options are accepted by inserts for another record", function(
   equal(Author:find(1):books():insert(db, { title = "Redburn" }).author_id, 1)
 end)
 
-test("misuse of insert and build is refused", function()
+test("invalid arguments of insert and build on an association are refused", function()
   local melville = Author:find(1)
   matches(fails("argument", function() melville:books():insert{ author_id = 2, title = "x" } end), "is set by the association")
   matches(fails("unknown_column", function() melville:books():insert{ titel = "x" } end), "title")
@@ -156,7 +156,7 @@ test("misuse of insert and build is refused", function()
   equal(Book:fetch_count(), 3)
 end)
 
-test("records can be found or created", function()
+test("find_or_insert finds a record or inserts one", function()
   local found, is_new = Author:find_or_insert({ name = "Camus" }, { country = "x" })
   equal({ found.id, found.country, is_new }, { 2, "France", false })
   found, is_new = Author:find_or_insert({ name = "Kafka" }, { country = "Austria" })
@@ -169,7 +169,7 @@ test("records can be found or created", function()
   equal(Author:find_or_insert(db, { name = "Camus" }).id, 2)
 end)
 
-test("a failed insert leaves nothing behind", function()
+test("a failed find_or_insert inserts nothing", function()
   fails(nil, function() Author:find_or_insert({ id = 9, country = "x" }) end)
   equal(Author:fetch_count(), 3)
   matches(fails("argument", function() Author:find_or_insert{} end), "empty")

@@ -42,21 +42,21 @@ local function call_with(call, db_first, db_last)
   return pcall(call[1][call[2]], call[1], table.unpack(given, 1, given.n))
 end
 
-test("a database may precede the other arguments", function()
+test("methods accept a database as their first argument", function()
   for _, call in ipairs(calls()) do
     local is_done, err = call_with(call, db)
     if not is_done then error(call[2] .. ": " .. tostring(err), 0) end
   end
 end)
 
-test("a database may be left out", function()
+test("the database argument is optional", function()
   for _, call in ipairs(calls()) do
     local is_done, err = call_with(call)
     if not is_done then error(call[2] .. ": " .. tostring(err), 0) end
   end
 end)
 
-test("a database after other arguments is refused with its place", function()
+test("a database after other arguments is refused, and the error names its position", function()
   for _, call in ipairs(calls()) do
     local is_done, err = call_with(call, nil, db)
     if is_done then error(call[2] .. " takes a database as the last argument", 0) end
@@ -65,7 +65,7 @@ test("a database after other arguments is refused with its place", function()
   end
 end)
 
-test("a nil database is the default one if all other arguments follow", function()
+test("nil as the database argument selects the default database", function()
   equal(Book:sum(nil, "pages"), 60)
   equal(#Book:order("id"):page_after(nil, nil, 2).records, 2)
   equal(#Book:order("id"):page_after(nil, 2).records, 2)
@@ -73,7 +73,7 @@ test("a nil database is the default one if all other arguments follow", function
   equal({ perilune.once(nil, "k", function() return 1 end) }, { 1, true })
 end)
 
-test("values come from the given database", function()
+test("aggregates, pages, batches and pluck read from the given database", function()
   local other = perilune.queue()
   other:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, pages INTEGER, author_id INTEGER)")
   other:execute("INSERT INTO book VALUES (7, 'w', 500, 1)")

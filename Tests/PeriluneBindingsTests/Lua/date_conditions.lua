@@ -88,7 +88,7 @@ local tests = {
 local names = { "eq", "ne", "lt", "le", "gt", "ge" }
 local mirrored = { eq = "eq", ne = "ne", lt = "gt", le = "ge", gt = "lt", ge = "le" }
 
-test("records store days in DATE columns and instants in others", function()
+test("records store days in DATE columns and instants in other date columns", function()
   local random, pick = random_numbers(11)
   local E = fill(random, pick, 0)
   for id = 1, rounds(300) do
@@ -112,7 +112,7 @@ test("records store days in DATE columns and instants in others", function()
   end
 end)
 
-test("comparisons with dates find the rows whose dates compare", function()
+test("comparisons with a date compare instants, not texts", function()
   local random, pick = random_numbers(12)
   for _ = 1, rounds(15) do
     local E, moments = fill(random, pick, 60)
@@ -139,7 +139,7 @@ test("comparisons with dates find the rows whose dates compare", function()
   end
 end)
 
-test("lists and bounds of dates find the rows whose dates compare", function()
+test("lists and ranges of dates compare instants, not texts", function()
   local random, pick = random_numbers(13)
   for _ = 1, rounds(10) do
     local E, moments = fill(random, pick, 60)
@@ -173,7 +173,7 @@ test("lists and bounds of dates find the rows whose dates compare", function()
   end
 end)
 
-test("keys of dates find their rows in every form", function()
+test("date keys find their rows in every stored format", function()
   local random, pick = random_numbers(14)
   for _ = 1, rounds(100) do
     local declared = pick{ "DATE", "DATETIME" }
@@ -216,7 +216,7 @@ test("keys of dates find their rows in every form", function()
   end
 end)
 
-test("pages by dates have every row once, in order", function()
+test("pages ordered by dates contain every row once, in order", function()
   local random, pick = random_numbers(15)
   for _ = 1, rounds(20) do
     local E, moments = fill(random, pick, 40)
@@ -235,7 +235,7 @@ test("pages by dates have every row once, in order", function()
   end
 end)
 
-test("columns given by name are compared with dates, too", function()
+test("columns that are given by name are compared with dates, too", function()
   local random, pick = random_numbers(23)
   local column = perilune.column
   for _ = 1, rounds(10) do
@@ -259,7 +259,7 @@ test("columns given by name are compared with dates, too", function()
   end
 end)
 
-test("an index serves conditions on dates", function()
+test("conditions on dates use an index", function()
   local E = fill(random_numbers(16), function(list) return list[1] end, 0)
   local days = {}
   for index = 1, 30 do days[index] = date("2026-03-01"):add{ days = index } end
@@ -273,7 +273,7 @@ test("an index serves conditions on dates", function()
   end
 end)
 
-test("conditions on days are ranges of days", function()
+test("a condition on a DATE column compares whole days", function()
   local E = fill(random_numbers(17), function(list) return list[1] end, 0)
   local sql = E:filter(E.c.day:le(date "2026-03-31 17:00")):sql()
   equal(sql, [[SELECT * FROM "e" WHERE "e"."day" < ?]])
@@ -301,7 +301,7 @@ test("values that are not dates are compared without conversion", function()
   fails("conversion", function() E:filter{ full = "soon" } end)
 end)
 
-test("groups and aggregates of dates are compared by their dates", function()
+test("groups and aggregates of dates compare instants", function()
   local E = fill(random_numbers(19), function(list) return list[1] end, 0)
   db:execute[[INSERT INTO e (id, day, at) VALUES (1, '2026-03-30', '2026-03-30 10:00:00'), (2, '2026-03-31 10:00:00.000', '2026-03-30 10:00:00.000')]]
   local latest = E.c.day:max()
@@ -331,7 +331,7 @@ test("rows with the same date form one group, even if their texts differ", funct
   end
 end)
 
-test("defaults and alternatives of dates have the texts that columns store", function()
+test("dates in column defaults and CASE expressions have the stored text format", function()
   db:create_table("d", function(t)
     t:primary_key("id", "integer")
     t:column("day", "date"):default(date "2026-03-31 10:00")
@@ -348,7 +348,7 @@ test("defaults and alternatives of dates have the texts that columns store", fun
   equal(D:select(c.due:coalesce(c.day):as("due")):fetch_value(), "2026-03-31")
 end)
 
-test("records of a request with a date get that date", function()
+test("a record that is built from a request with a date condition gets that date", function()
   local E = fill(random_numbers(20), function(list) return list[1] end, 0)
   db:execute "CREATE TABLE owner (id INTEGER PRIMARY KEY); INSERT INTO owner VALUES (1); ALTER TABLE e ADD COLUMN owner_id INTEGER REFERENCES owner"
   local Owner = perilune.record "owner"
@@ -360,7 +360,7 @@ test("records of a request with a date get that date", function()
   equal({ today:find_or_insert{ at = date "2026-03-31 17:00" }.id, today:fetch_count() }, { made.id, 1 })
 end)
 
-test("a column that holds days has no changes after a time of the same day", function()
+test("assigning another time of the same day to a DATE column is not a change", function()
   local E = fill(random_numbers(21), function(list) return list[1] end, 0)
   local record = E:insert{ id = 1, day = date "2026-03-31" }
   record.day = date "2026-03-31 18:00"
@@ -377,7 +377,7 @@ test("a column that holds days has no changes after a time of the same day", fun
   equal(db:fetch_value "SELECT day FROM e", "2026-03-31 18:00:00.000")
 end)
 
-test("records that refer to a row with a day in full get the text of its key", function()
+test("a record that refers to a DATE key gets the exact text of that key", function()
   db:execute[[
     CREATE TABLE owner (day DATE PRIMARY KEY, n INTEGER);
     CREATE TABLE thing (id INTEGER PRIMARY KEY, day DATE REFERENCES owner, n INTEGER);
@@ -414,7 +414,7 @@ test("rows are found, changed and deleted by a DATE primary key", function()
   equal(K:fetch_count(), 0)
 end)
 
-test("checks of tables compare dates like conditions", function()
+test("dates in CHECK constraints are compared like dates in conditions", function()
   db:create_table("limited", function(t)
     t:primary_key("id", "integer")
     t:column("day", "date"):check(function(day) return day:ge(date "2026-03-31 10:00") & day:ne(date "2026-12-31") end)

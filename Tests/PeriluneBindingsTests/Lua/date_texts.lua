@@ -38,7 +38,7 @@ local function text()
   return math.random(4) == 1 and damaged(made) or made
 end
 
-test("the row path and perilune.date read random texts as the same dates, or refuse both", function()
+test("DATETIME columns and perilune.date read random texts identically", function()
   db:execute "CREATE TABLE event (id INTEGER PRIMARY KEY, at DATETIME)"
   local Event = perilune.record "event"
   local texts, readable = {}, 0

@@ -21,7 +21,7 @@ test("a column of type BOOLEAN or BOOL contains booleans, also with parentheses 
   fails("conversion", function() Author{ q = "yes" }:insert() end)
 end)
 
-test("a REAL column contains floats everywhere, even in the event of an inserted row", function()
+test("a REAL column contains floats everywhere, even in change events of inserted rows", function()
   db:execute "CREATE TABLE m (id INTEGER PRIMARY KEY, r REAL, d DOUBLE PRECISION, n NUMERIC)"
   local told = {}
   local observer = db:observe_transactions{
@@ -102,7 +102,7 @@ test("statements are classified by SQLite's tokens", function()
   end
 end)
 
-test("savepoints in SQL are tracked by their names in all forms of quotes", function()
+test("savepoints in SQL are tracked by name, however the name is quoted", function()
   db:execute "CREATE TABLE t (a)"
   local told = {}
   local observer = db:observe_transactions{ on_change = function(change) told[#told + 1] = change.new.a end }

@@ -22,7 +22,7 @@ local function names(list, field)
   return found
 end
 
-test("columns are named values, on the class and by name", function()
+test("columns are available on the class and by name", function()
   equal(tostring(Author.c.name), '"name"')
   equal(Author:filter(Author.c.country:eq("Italy")):pluck("name"), { "Zoe" })
   equal(Author:filter(perilune.column("country"):eq("Italy")):pluck("name"), { "Zoe" })
@@ -51,20 +51,20 @@ test("a request can be stored in the class and reused", function()
   equal(Author.first:fetch_count(), 1)
 end)
 
-test("a screen shows authors with their number of books, sorted", function()
+test("authors can be fetched with their number of books, sorted", function()
   local list = Author:with_book_count():order_by_name():fetch_all()
   equal(names(list), { "Émile", "eva", "Fritz", "Gabriel", "Zoe" })
   equal(names(list, "book_count"), { 2, 0, 0, 1, 1 })
 end)
 
-test("a screen shows one author with all books, and one book with its author", function()
+test("an author can be fetched with all books, and a book with its author", function()
   local author = Author:filter_key(1):including_all(Author.books:order("title")):fetch_one()
   equal({ author.name, author.books[1].title, author.books[2].title }, { "Émile", "Germinal", "Nana" })
   equal(Book:filter_key(3):including_required(Book.author):fetch_one().author.name, "Gabriel")
   equal(Author:filter_key(99):including_all(Author.books):fetch_one(), nil)
 end)
 
-test("books of a country and their authors can be fetched as plain tables", function()
+test("the books of a country and their authors can be fetched as plain tables", function()
   local list = {}
   for _, book in ipairs(Book:including_required(Book.author:from_country("Colombia")):fetch_all()) do
     list[#list + 1] = { book = book.title, author = book.author.name }
@@ -72,7 +72,7 @@ test("books of a country and their authors can be fetched as plain tables", func
   equal(list, { { book = "Solitude", author = "Gabriel" } })
 end)
 
-test("access to associated rows is always an explicit request", function()
+test("associated rows are fetched only by an explicit request", function()
   local author = Author:find(1)
   equal(names(author:books():order("title"):fetch_all(), "title"), { "Germinal", "Nana" })
   matches(fails("not_fetched", function() return #author.books end), "including_all")
@@ -86,7 +86,7 @@ test("a child without a parent has a NULL foreign key", function()
   equal(Book:including_all(Book.author):find(5).author, nil)
 end)
 
-test("all fetches in one access see the same state", function()
+test("all fetches in one read block see the same snapshot", function()
   db:read(function()
     local count = Author:fetch_count()
     equal(#Author:fetch_all(), count)
@@ -94,13 +94,13 @@ test("all fetches in one access see the same state", function()
   end)
 end)
 
-test("a missing row is nil or an error of find, and errors reach the caller", function()
+test("a missing row is nil or an error of find, and errors propagate to the caller", function()
   equal(Author:fetch_one(99), nil)
   equal(fails("record_not_found", function() Author:find(99) end).table, "author")
   fails("constraint_foreign_key", function() Book{ title = "x", author_id = 99 }:insert() end)
 end)
 
-test("records are plain values, and two fetches give two tables", function()
+test("records are plain values, and two fetches return two objects", function()
   local first, second = Author:find(1), Author:find(1)
   first.name = "changed"
   equal({ rawequal(first, second), second.name }, { false, "Émile" })

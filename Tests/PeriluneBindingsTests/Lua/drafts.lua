@@ -9,7 +9,7 @@ local function make_reminder(options)
   return perilune.record("reminder", options)
 end
 
-test("a draft has the fields of a record, and needs no key", function()
+test("a draft has the fields of a record and does not need a key", function()
   local Reminder = make_reminder()
   local draft = Reminder.draft{ title = "Get groceries" }
   equal({ draft.title, draft.id, draft.due }, { "Get groceries" })
@@ -23,7 +23,7 @@ test("a draft has the fields of a record, and needs no key", function()
   fails("argument", Reminder.draft, "Get groceries")
 end)
 
-test("inserting a draft gives a record with the key that the database chose", function()
+test("inserting a draft returns a record with the key that the database generates", function()
   local Reminder = make_reminder()
   local draft = Reminder.draft{ title = "Get groceries" }
   local reminder = Reminder:insert(draft)
@@ -47,7 +47,7 @@ test("only the columns of the draft are written, including its key if it has one
   equal({ others[1].id, others[2].id }, { 80, 81 })
 end)
 
-test("the draft of a record keeps its key, so that upsert writes the same row", function()
+test("the draft of a record keeps its key, and upsert writes the same row", function()
   local Reminder = make_reminder()
   local reminder = Reminder:insert(Reminder.draft{ title = "a" })
   local draft = Reminder.draft(reminder)
@@ -68,7 +68,7 @@ test("upsert of a draft without a key inserts", function()
   equal({ first.id, second.id }, { 1, 2 })
 end)
 
-test("upsert of a draft reads the columns that it lacks and does not change them", function()
+test("upsert of a draft reads its missing columns without changing them", function()
   local Reminder = make_reminder()
   local reminder = Reminder:insert(Reminder.draft{ title = "a", is_completed = true })
   local saved = Reminder:upsert(Reminder.draft{ id = reminder.id, title = "b" })
@@ -120,7 +120,7 @@ test("drafts and records belong to their class", function()
   fails("argument", Reminder.draft, List{ name = "x" })
 end)
 
-test("drafts pass through hooks, conversions and validation", function()
+test("hooks, conversions and validation apply to drafts", function()
   local Reminder = make_reminder()
   function Reminder:will_insert() self.title = self.title:upper() end
   function Reminder:validate() if self.title == "" then self:invalid("title", "must not be empty") end end
@@ -130,7 +130,7 @@ test("drafts pass through hooks, conversions and validation", function()
   fails("validation", Reminder.insert, Reminder, Reminder.draft{ title = "" })
 end)
 
-test("a key that the database cannot choose is written", function()
+test("a key that the database cannot generate is written from the draft", function()
   db:execute "CREATE TABLE country (code TEXT PRIMARY KEY NOT NULL, name TEXT) WITHOUT ROWID"
   local Country = perilune.record "country"
   equal(Country:insert(Country.draft{ code = "FR", name = "France" }).code, "FR")

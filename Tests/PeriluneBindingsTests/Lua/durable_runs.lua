@@ -70,7 +70,7 @@ test("a durable run is recorded by the transaction that emits its event", functi
   remove_all()
 end)
 
-test("an event that is emitted while no process runs the automation is not lost", function()
+test("an event that is emitted while no process is running starts a durable run later", function()
   make_log()
   define{ run = function() end }
   db:execute("CREATE TEMP TABLE saved AS SELECT * FROM perilune_schedule")
@@ -104,7 +104,7 @@ test("a step runs once, with its record, even if the function is executed again"
   remove_all()
 end)
 
-test("a failing step leaves nothing behind and is repeated in the next attempt", function()
+test("a failing step is rolled back and repeated in the next attempt", function()
   make_log()
   local calls = 0
   define{ retry = { times = 1, wait = 1 }, run = function(run)
@@ -141,7 +141,7 @@ test("a step error that the function handles is recorded and raised again in eac
   remove_all()
 end)
 
-test("a call is recorded before and after it runs, and repeated with the same key", function()
+test("a call is recorded before and after it runs, and is repeated with the same idempotency key", function()
   local keys = {}
   define{ run = function(run)
     local id = run:call("charge", { key = "charge " .. #keys, retry = { times = 3, wait = "10s", factor = 2 } }, function(key, info)
@@ -163,7 +163,7 @@ test("a call is recorded before and after it runs, and repeated with the same ke
   remove_all()
 end)
 
-test("a run shows the error of a call that a branch repeats", function()
+test("a run records the error of a call that a branch retries", function()
   define{ run = function(run)
     run:all{
       wait = function(branch) branch:sleep("1h") end,
@@ -229,7 +229,7 @@ test("a sleeping run is not in memory and continues afterwards", function()
   remove_all()
 end)
 
-test("handlers and closing variables of the function do not run when it is suspended", function()
+test("suspending a run calls neither pcall handlers nor __close metamethods", function()
   make_log()
   define{ run = function(run)
     local guard <close> = setmetatable({}, { __close = function() log("closed") end })
@@ -265,7 +265,7 @@ test("a run waits for a signal that is sent before or after it waits", function(
   remove_all()
 end)
 
-test("signals are part of the transaction that sends them", function()
+test("a signal is part of the transaction that sends it", function()
   make_log()
   define{ key = function() return "k" end, run = function(run)
     run:wait_for("go on")
@@ -303,7 +303,7 @@ test("completed steps are undone in reverse order, once each, when the run final
   remove_all()
 end)
 
-test("undoing continues after the process ended", function()
+test("undoing steps continues after the process has ended", function()
   make_log()
   local is_first = true
   define{ run = function(run)
@@ -331,7 +331,7 @@ test("undoing continues after the process ended", function()
   remove_all()
 end)
 
-test("a run with reordered steps stops, and its error names the step", function()
+test("a run whose steps are reordered stops with an error that names the step", function()
   local count = 0
   define{ retry = { times = 5, wait = 1 }, run = function(run)
     count = count + 1
@@ -452,7 +452,7 @@ test("runs in mode queued start one after the other, even while one waits", func
   remove_all()
 end)
 
-test("the option max limits concurrent executions, not counting waiting runs", function()
+test("the option max limits concurrent executions without counting waiting runs", function()
   local running, most, done = 0, 0, 0
   define{ max = 2, run = function(run)
     run:sleep("1h")
@@ -496,7 +496,7 @@ test("a run whose process ended during a call continues in the next process", fu
   remove_all()
 end)
 
-test("a run that keeps ending its process continues later each time, and is given up in the end", function()
+test("a run that keeps crashing its process is retried with increasing delays and finally fails", function()
   for interruptions, wait in pairs{ [0] = 0, [1] = 0, [2] = 1, [3] = 2, [6] = 16, [9] = 60, [19] = 60, [20] = false } do
     local moments = {}
     local automation = define{ run = function(run)
@@ -522,7 +522,7 @@ test("a run that keeps ending its process continues later each time, and is give
   end
 end)
 
-test("the steps of other automations are refused", function()
+test("an automation that is not durable cannot use steps", function()
   local err
   local automation = perilune.automation{ name = "plain", on = { event = "go" }, run = function(context)
     equal({ context.value, context.note }, {})
@@ -625,7 +625,7 @@ test("invalid keys and retries of calls are refused", function()
   remove_all()
 end)
 
-test("a full disk loses no trigger and repeats no step", function()
+test("a full disk neither loses triggers nor repeats steps", function()
   make_log()
   define{ run = function(run)
     run:step("first", function() log("first") end)
@@ -643,7 +643,7 @@ test("a full disk loses no trigger and repeats no step", function()
   remove_all()
 end)
 
-test("a run in a copy of the database belongs to the process that works on the original", function()
+test("a run in a copied database still belongs to the process of the original database", function()
   define{ run = function(run) run:call("wait", function() perilune.sleep(3600) end) end }
   perilune.emit("go")
   perilune.sleep(1)
@@ -672,7 +672,7 @@ test("unsupported options of durable automations are refused", function()
   matches(fails("argument", perilune.signal, nil, "a", "x"), "perilune.signal: argument 1: expected a string of at most 500 bytes, got nil")
 end)
 
-test("a run that older code has started continues, restarts or stops, as the automation specifies", function()
+test("a run of an older version of the code continues, restarts or stops, as the automation specifies", function()
   make_log()
   local function first(run)
     run:step("one", function() log("one") end)

@@ -4,7 +4,7 @@ local id, name = perilune.column("id"), perilune.column("name")
 
 local function sql(expression) return tostring(expression) end
 
-test("operators and methods become SQL with inline values", function()
+test("operators and methods become SQL with literal values", function()
   equal(sql(id:eq(1)), '"id" = 1')
   equal(sql(id:gt(0) & id:lt(10) | ~id:is_null()), '"id" > 0 AND "id" < 10 OR "id" IS NOT NULL')
   equal(sql((id + 1) * 2), '("id" + 1) * 2')
@@ -39,7 +39,7 @@ test("tables of conditions become expressions", function()
   fails("constraint_check", db.execute, db, "INSERT INTO part VALUES (1, 6, 6)")
 end)
 
-test("Lua's comparison operators are refused with the remedy", function()
+test("Lua's comparison operators are refused, and the error names the method to use", function()
   matches(fails("argument", function() return id > 18 end), "use `Class.c.id:gt(18)`")
   matches(fails("argument", function() return id < 18 end), "use `Class.c.id:lt(18)`")
   matches(fails("argument", function() return 18 <= id end), "use `Class.c.id:ge(18)`")
@@ -57,7 +57,7 @@ test("misspelled methods are reported with a suggestion", function()
   fails("argument", function() return name("x") end)
 end)
 
-test("a long chain of conditions can be built and written", function()
+test("a long chain of conditions can be built and converted to SQL", function()
   local condition = id:eq(0)
   for number = 1, 3000 do condition = condition | id:eq(number) end
   matches(sql(condition), '"id" = 2999')

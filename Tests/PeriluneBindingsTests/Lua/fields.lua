@@ -62,7 +62,7 @@ test("records have fields with different names than the columns", function()
   equal({ Book:find{ title = "Emma", page_count = 400 }.book_id, Book:exists{ book_id = 2 } }, { 2, true })
 end)
 
-test("rows of SQL become fields by either name", function()
+test("rows from SQL become fields by column name or field name", function()
   fill()
   equal(Book:from_sql('SELECT * FROM book ORDER BY 1'):fetch_one().page_count, 600)
   equal(Book:from_sql('SELECT "bookId", "pageCount" AS page_count FROM book ORDER BY 1'):fetch_one().page_count, 600)
@@ -176,7 +176,7 @@ test("lazy fields are fetched on request", function()
   fails("unknown_option", function() book:refresh{ field = "cover" } end)
 end)
 
-test("associations through a lazy field work once it was fetched", function()
+test("associations through a lazy field work after the field was fetched", function()
   fill()
   local Title = perilune.record("author", { fields = { name = { column = "fullName", lazy = true } } })
   local Page = perilune.record("book", { fields = { number = "bookId", title = { lazy = true } } })
@@ -340,7 +340,7 @@ test("extended classes inherit fields and may add some", function()
   equal(Long:insert{ title = "n", page_count = 4, half = nil }.half, 2)
 end)
 
-test("a changed schema is seen through the same names", function()
+test("field names still apply after the schema changes", function()
   fill()
   db:execute('ALTER TABLE book ADD COLUMN "shelfMark" TEXT')
   local book = Book:find(1)
@@ -349,7 +349,7 @@ test("a changed schema is seen through the same names", function()
   equal({ Book:filter{ shelf_mark = "A1" }:fetch_one().title, db:fetch_value('SELECT "shelfMark" FROM book WHERE "bookId" = 1') }, { "Moby", "A1" })
 end)
 
-test("histories store columns and return fields", function()
+test("a history stores columns and returns fields", function()
   local Kept = perilune.record("author", { naming = "snake_case", fields = { number = "id" } })
   local history = perilune.history(Kept)
   history:install(db)
@@ -374,7 +374,7 @@ test("column names are not field names", function()
   matches(fails("unknown_column", function() return book.page_cont end), "page_count")
 end)
 
-test("inconsistent definitions are refused", function()
+test("inconsistent field definitions are refused", function()
   local function class(options) return perilune.record("book", options):fetch_count() end
   matches(fails("argument", class, { fields = {} }), "expected { field = { ... }, ... }")
   matches(fails("argument", class, { fields = { flag = 5 } }), "expected the name of a column or a table")
@@ -399,14 +399,14 @@ test("inconsistent definitions are refused", function()
   fails("unknown_option", class, { feilds = { flag = "stored_flag" } })
 end)
 
-test("names can be converted to snake case", function()
+test("a naming strategy converts column names to snake case", function()
   db:execute[[CREATE TABLE mixed (id INTEGER PRIMARY KEY, "ISBNCode" TEXT, "HTMLText" TEXT, plain TEXT, "B2BShop" TEXT, "already_snake" TEXT, "URL" TEXT)]]
   local Mixed = perilune.record("mixed", { naming = "snake_case" })
   equal(tostring(Mixed:insert{ isbn_code = "a", html_text = "b", plain = "c", already_snake = "d", url = "e" }),
     'mixed{id = 1, isbn_code = "a", html_text = "b", plain = "c", b2b_shop = NULL, already_snake = "d", url = "e"}')
 end)
 
-test("a NULL field can be read where the database is unavailable", function()
+test("a NULL field can be read in callbacks where the database is unavailable", function()
   local _, bob = fill()
   local book, results = Book:find(1), {}
   book.amount, book.currency = nil, nil
@@ -418,7 +418,7 @@ test("a NULL field can be read where the database is unavailable", function()
   equal(results, { true, nil, nil, nil, n = 4 })
 end)
 
-test("returning gives columns, not values made from them", function()
+test("the option returning returns columns, not fields that combine them", function()
   db:execute "CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT, amount INTEGER, currency TEXT)"
   local Volume = perilune.record("volume", { fields = {
     price = { fields = { "amount", "currency" } },
@@ -439,7 +439,7 @@ test("returning gives columns, not values made from them", function()
   equal({ row.amount, row.currency }, { 5, "EUR" })
 end)
 
-test("changes and pairs contain columns, not values made from them", function()
+test("changes() and pairs() contain columns, not fields that combine them", function()
   db:execute "CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT, amount INTEGER, currency TEXT)"
   local Volume = perilune.record("volume", { fields = {
     price = { fields = { "amount", "currency" } },
@@ -456,7 +456,7 @@ test("changes and pairs contain columns, not values made from them", function()
   equal(names, { "amount", "currency", "id", "title" })
 end)
 
-test("messages about constraints name fields, even for lists and many rows", function()
+test("constraint errors name fields, even when lists or many rows are written", function()
   db:execute[[CREATE TABLE person (id INTEGER PRIMARY KEY, fullName TEXT NOT NULL, eMail TEXT UNIQUE, age INTEGER); INSERT INTO person VALUES (1, 'Ada', 'a', 1)]]
   local Person = perilune.record("person", { naming = "snake_case" })
   local function check(part, f, ...)

@@ -1032,7 +1032,7 @@ c.name:asc("x")  --! column:asc
 ]==])
 end)
 
-test("first guesses of shapes, option texts and SQL in text work, or their errors name the replacement", function()
+test("first guesses of argument forms, option values and SQL text work, or their errors name the replacement", function()
   guesses([==[%s]==], [==[
 db:create_table("a", function(t) t:belongs_to("customer", "cascade") end)  --! on_delete = "cascade"
 db:create_table("a", function(t) t:column("c", "integer"):references("customer", "set null") end)  --! on_delete = "set null"
@@ -1234,7 +1234,7 @@ db:fetch_one("SELECT 1 AS one"):update{ one = 2 }  --! perilune.record
 ]==])
 end)
 
-test("values in SQL text that are never equal to a column lead to the condition that is meant", function()
+test("SQL text with a value that never equals the column is refused, and the error shows the intended condition", function()
   guesses([==[%s]==], [==[
 Invoice:filter("due = ?", perilune.date("2026-03-31"))  --! filter(Class.c.due:eq(value))
 Invoice:filter("invoice.due < ?", perilune.date("2026-03-31"))  --! Class.c.due:lt
@@ -1258,7 +1258,7 @@ Customer:filter("email = ?", perilune.null)  --! filter: in SQL
 db:execute("SELECT 1")[1]  --! db:fetch_all(sql, ...)]==])
 end)
 
-test("results that would be cut off, and pages that are taken for lists, lead to their names", function()
+test("truncated results and pages used as lists are refused, and the errors name the replacement", function()
   guesses([==[%s]==], [==[
 Invoice:select("id", "number"):fetch_value()  --! selects 2 columns
 Invoice:select("id", "number"):order("id"):fetch_values()  --! pluck("a", "b")
@@ -1299,7 +1299,7 @@ function Customer:did_save() return false end  --> x
 function Customer:will_save() return true end  --> x]==])
 end)
 
-test("arguments that other schedulers, migrators and observers take lead to the ones here", function()
+test("arguments of other schedulers, migrators and observers are refused, and the errors name the replacement", function()
   guesses([==[%s]==], [==[
 perilune.schedule("9:00", print)  --! perilune.schedule("0 9 * * *", f)
 perilune.schedule("daily at 9:30", print)  --! perilune.schedule("30 9 * * *", f)
@@ -1326,7 +1326,7 @@ db:create_table("note", function(t) t:column("at", "datetime"):default(perilune.
 db:create_table("note", function(t) t:foreign_key("customer_id", "customer") end)  --! t:column("customer_id", type)]==])
 end)
 
-test("guesses after a first look at the documents lead to the form here", function()
+test("guesses after a first look at the documentation work, or their errors name the replacement", function()
   guesses([==[%s]==], [==[
 Customer:find(1, { include = Customer.invoices })  --! including_all
 Customer:select("distinct country"):fetch_count()  --! select("country"):distinct()
@@ -1348,7 +1348,7 @@ perilune.all{}  --! task:wait()]==])
 end)
 
 
-test("values that no row can match lead to the condition that is meant", function()
+test("values that no row can match are refused, and the errors show the intended condition", function()
   guesses([==[%s]==], [==[
 Customer:filter{ email = false }  --! :is_null()
 Customer:filter{ email = "!= null" }  --! Class.c.email:is_not_null()
@@ -1408,7 +1408,7 @@ perilune.schedule("hourly", print)  --! "@hourly"
 perilune.schedule("0 9 * * *", print, "Europe/Berlin")  --! zone = "Europe/Berlin"]==])
 end)
 
-test("dates in forms that SQL does not compare lead to the form that it compares", function()
+test("dates in formats that SQL cannot compare are refused, and the errors show the right format", function()
   guesses([==[%s]==], [==[
 Invoice:filter(i.due:lt(1774915200))  --! perilune.date(1774915200)
 Invoice:filter{ due = 1774915200 }  --! perilune.date(1774915200)
@@ -1437,7 +1437,7 @@ Invoice:update_all{ due = i.due + 1 }  --! Class.c.due:date("+1 day")
 Invoice:select(i.due - i.due)  --! julianday()]==])
 end)
 
-test("defaults that no insert means lead to the default that is meant", function()
+test("defaults that are never intended are refused, and the errors show the intended default", function()
   guesses([==[db:create_table("thing", function(t) %s end) return db:schema_sql("thing")]==], [==[
 t:column("a", "text"):default("'draft'")  --! default("draft")
 t:column("a", "text"):default("NULL")  --! NULL

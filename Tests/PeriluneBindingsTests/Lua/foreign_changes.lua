@@ -22,7 +22,7 @@ local function fails_at_last(kind, f, ...)
   return fails(kind, f, ...)
 end
 
-test("fetched records have the columns of the current table", function()
+test("after another connection changes a table, fetched records have its current columns", function()
   for_each_kind(function(kind)
     local theirs, ours, Person = two_connections(kind)
     equal(Person:find(ours, 1).age, 36)
@@ -37,7 +37,7 @@ test("fetched records have the columns of the current table", function()
   end)
 end)
 
-test("new columns can be used immediately", function()
+test("a column that another connection adds can be used immediately", function()
   for_each_kind(function(kind)
     local theirs, ours, Person = two_connections(kind)
     local ada = Person:find(ours, 1)
@@ -60,7 +60,7 @@ test("new columns can be used immediately", function()
   end)
 end)
 
-test("a removed column is reported, and nothing is written", function()
+test("a column that another connection removes is reported, and nothing is written", function()
   for_each_kind(function(kind)
     local theirs, ours, Person = two_connections(kind)
     local ada = Person:find(ours, 1)
@@ -76,7 +76,7 @@ test("a removed column is reported, and nothing is written", function()
   end)
 end)
 
-test("requests follow the table", function()
+test("requests follow schema changes of another connection", function()
   for_each_kind(function(kind)
     local theirs, ours, Person = two_connections(kind)
     local named
@@ -108,7 +108,7 @@ test("prepared statements return the current columns", function()
   end)
 end)
 
-test("dropping or replacing a table is noticed", function()
+test("a table that another connection drops or replaces is detected", function()
   for_each_kind(function(kind)
     local theirs, ours, Person = two_connections(kind)
     local ada = Person:find(ours, 1)
@@ -124,7 +124,7 @@ test("dropping or replacing a table is noticed", function()
   end)
 end)
 
-test("a read block keeps the table with which it began", function()
+test("a read block sees the schema with which it began", function()
   local theirs, ours, Person = two_connections "pool"
   ours:read(function()
     equal(tostring(Person:find(1)), 'person{id = 1, name = "Ada", age = 36}')
@@ -134,7 +134,7 @@ test("a read block keeps the table with which it began", function()
   equal(tostring(Person:find(ours, 1)), 'person{id = 1, name = "Ada", age = 36, email = NULL}')
 end)
 
-test("a column that another connection has added is known immediately everywhere", function()
+test("all objects recognize a column that another connection has added", function()
   for _, use in ipairs{
     function(Person) equal(Person:filter{ email = "none" }:fetch_count(), 2) end,
     function(Person) equal(Person:filter(Person.c.email:eq("none")):fetch_count(), 2) end,

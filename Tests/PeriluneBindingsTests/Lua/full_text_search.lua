@@ -6,7 +6,7 @@ db:execute[[INSERT INTO doc (title, body) VALUES ('Whales', 'the whale is a larg
 
 local Doc = perilune.record("doc")
 
-test("patterns find rows, the best first", function()
+test("a full-text pattern finds rows, best matches first", function()
   equal(Doc:matching("sea"):fetch_count(), 2)
   equal(Doc:matching("whale"):order(Doc.c.rank):fetch_one().title, "Whales")
   equal(Doc:filter(Doc.c.title:match("ships")):fetch_one().title, "Ships")

@@ -29,7 +29,7 @@ local function refused(kind, options, part)
   return err
 end
 
-test("a full-text table finds words", function()
+test("words can be found in a full-text table", function()
   equal(select("#", db:create_fts5("f", { columns = { "title", { "body", unindexed = true } } })), 0)
   db:execute("INSERT INTO f VALUES ('Moby-Dick', 'whale'), ('Typee', 'island')")
   equal(found("moby"), { 1 })
@@ -202,7 +202,7 @@ test("a synchronized table has the same definition as in GRDB, and follows REPLA
   matches(db:triggers()[2].sql, 'INSERT INTO "f"("rowid", "title") VALUES (new."id", new."title");')
 end)
 
-test("a table without an integer key is followed by row id", function()
+test("a table without an integer key is synchronized by row id", function()
   db:create_table("note", function(t) t:column("rowid", "text") t:column("text", "text") end)
   db:execute("INSERT INTO note VALUES ('x', 'first')")
   db:create_fts5("f", { synchronize_with = "note", columns = { "text" } })
@@ -232,7 +232,7 @@ test("dropping a synchronized table removes its triggers", function()
   db:execute("INSERT INTO book VALUES (8, 'a', 'b')")
 end)
 
-test("synchronization can be ended", function()
+test("synchronization of a full-text table can be ended", function()
   make_book()
   db:create_fts5("f", { synchronize_with = "book", columns = { "title" } })
   db:drop_fts5_synchronization("f")
@@ -256,7 +256,7 @@ test("names that a synchronized table uses cannot be changed", function()
   equal(found("omoo"), { 8 })
 end)
 
-test("a full-text table is created only if it is missing, on request", function()
+test("a full-text table can be created only if it is missing", function()
   make_book()
   for _ = 1, 2 do db:create_fts5("f", { synchronize_with = "book", columns = { "title" }, if_not_exists = true }) end
   equal(found("moby"), { 7 })
@@ -284,7 +284,7 @@ test("a full-text table needs columns", function()
   equal(refused("unknown_option", { columns = { { "a", unindxed = true } } }).suggestion, "unindexed")
 end)
 
-test("conflicting options are reported", function()
+test("conflicting options of a full-text table are refused", function()
   local function with(options) options.columns = { "title" } return options end
   make_book()
   equal(refused("unknown_tokenizer", with{ tokenizer = "portr" }).suggestion, "porter")
@@ -330,7 +330,7 @@ test("a read block cannot create full-text tables", function()
   end)
 end)
 
-test("user input becomes a pattern", function()
+test("user input is converted to a full-text pattern", function()
   local pattern = perilune.fts5_pattern
   equal(pattern("Moby-Dick, it's!"), '"Moby" "Dick" "it" "s"')
   equal(pattern("a OR b", "any_word"), '"a" OR "OR" OR "b"')
@@ -342,7 +342,7 @@ test("user input becomes a pattern", function()
   fails("argument", pattern, 12)
 end)
 
-test("patterns find their matches", function()
+test("full-text patterns match the documented words", function()
   db:create_fts5("f", { columns = { "a" } })
   db:execute("INSERT INTO f VALUES ('Moby Dick'), ('Dick Moby été'), ('C++ \"x\" NOT OR 100%')")
   local pattern = perilune.fts5_pattern

@@ -78,7 +78,7 @@ test("a table can be joined to itself twice", function()
     "SELECT p.name FROM person p JOIN person b1 ON b1.id = p.boss_id JOIN person b2 ON b2.id = b1.boss_id WHERE b2.name = 'Ada'")
 end)
 
-test("groups work with expressions, counts and joined columns", function()
+test("rows can be grouped by expressions and joined columns and filtered by counts", function()
   same(Book:group("author_id"):having((B.price:sum() + 1):gt(8)):select("author_id", B.price:sum()):order("author_id"),
     "SELECT author_id, SUM(price) FROM book GROUP BY author_id HAVING SUM(price) + 1 > 8 ORDER BY author_id")
   equal(Book:group("year"):select("year"):fetch_count(), 5)
@@ -91,7 +91,7 @@ test("groups work with expressions, counts and joined columns", function()
     "SELECT a.id, SUM(price) FROM author a LEFT JOIN book b ON b.author_id = a.id GROUP BY a.id ORDER BY a.id")
 end)
 
-test("aggregates of some rows, distinct values and limited rows have the right values", function()
+test("aggregates over filtered, distinct and limited rows have the right values", function()
   same(Book:select(perilune.count():where(B.year:gt(1955)), B.price:sum():where(B.price:lt(6)), B.year:count():distinct()),
     "SELECT COUNT(*) FILTER (WHERE year > 1955), SUM(price) FILTER (WHERE price < 6), COUNT(DISTINCT year) FROM book")
   equal(Book:order(B.price:desc()):limit(2):sum("price"), 17.75)

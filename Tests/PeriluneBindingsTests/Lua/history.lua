@@ -46,7 +46,7 @@ test("a class returns its records at an earlier time", function()
   equal(omoo.length, 4)
 end)
 
-test("past records are a request", function()
+test("the past records of a class are a request", function()
   make_books()
   Book.author = Book:belongs_to(Author)
   Author.books = Author:has_many(Book)
@@ -75,7 +75,7 @@ test("past records are a request", function()
   matches(fails("argument", then_.as_of, then_, "2001-01-01"), "must be the first")
 end)
 
-test("a version is visible from its millisecond on", function()
+test("a version is visible from the millisecond of its change", function()
   make_books()
   for _, time in ipairs{ "1970-01-01 00:00:00.001", "2026-03-01 12:34:56.789", "9999-12-31 23:59:59.999", "0000-01-01 00:00:00.000" } do
     db:execute("UPDATE book_history SET history_day = julianday(?)", time)
@@ -210,7 +210,7 @@ test("a transaction can be undone in all tables", function()
   equal(db:fetch_values("SELECT id FROM book"), { 6 })
 end)
 
-test("an undo neither deletes nor orphans rows that others have added", function()
+test("undoing a transaction neither deletes nor orphans rows that other transactions added", function()
   make_books()
   db:write({ note = "new author" }, function(db) db:execute("INSERT INTO author VALUES (2, 'Camus')") end)
   db:execute("INSERT INTO book (id, author_id, title) VALUES (2, 2, 'The Plague')")
@@ -221,7 +221,7 @@ test("an undo neither deletes nor orphans rows that others have added", function
   equal(db:fetch_value("PRAGMA foreign_keys"), 1)
 end)
 
-test("rows that changed later are not undone", function()
+test("undoing a transaction skips rows that changed later", function()
   make_books()
   db:write({ note = "a" }, function(db) db:execute("UPDATE book SET price = 6") end)
   db:execute("UPDATE book SET price = 7")
@@ -231,7 +231,7 @@ test("rows that changed later are not undone", function()
   equal(#history:transactions(), 1)
 end)
 
-test("a rollback leaves nothing in the history", function()
+test("a rolled back transaction leaves nothing in the history", function()
   make_books()
   fails("oh", db.write, db, { note = "a" }, function(db)
     db:execute("UPDATE book SET price = 6")
@@ -243,7 +243,7 @@ test("a rollback leaves nothing in the history", function()
   equal(Book:find(1):history()[2].transaction, nil)
 end)
 
-test("an installation can be upgraded and removed", function()
+test("a history can be upgraded and removed", function()
   make_books()
   equal(history:is_installed(), true)
   db:execute("ALTER TABLE book ADD COLUMN pages INTEGER DEFAULT 3")
@@ -273,7 +273,7 @@ test("an installation can be upgraded and removed", function()
   equal(#db:triggers("book"), 0)
 end)
 
-test("tables that cannot have a history, and misuse, are refused", function()
+test("tables that cannot have a history and invalid arguments are refused", function()
   make_books()
   db:execute("CREATE TABLE nokey (a); CREATE VIEW v AS SELECT 1 AS id; CREATE TABLE taken (id INTEGER PRIMARY KEY, history_day TEXT)")
   for _, name in ipairs{ "nokey", "v", "taken" } do
@@ -304,7 +304,7 @@ test("tables that cannot have a history, and misuse, are refused", function()
   matches(fails("unknown_method", function() history:write("x", print) end), "use db:write({ note = ")
 end)
 
-test("keys are compared with the collation of the table", function()
+test("a history compares keys with the collation of the table", function()
   db:execute[[
     CREATE TABLE word (word TEXT NOT NULL COLLATE NOCASE, place INTEGER NOT NULL, n INTEGER, PRIMARY KEY (word, place));
     INSERT INTO word VALUES ('A', 1, 1)]]
@@ -335,7 +335,7 @@ test("rows that another program writes are recorded", function()
   equal(Note:find(mine, 1):history(mine)[1].operation, "insert")
 end)
 
-test("a row with a changed key is another row for all names of the key", function()
+test("a row whose key changes gets another history, whichever name of the key is used", function()
   local function events()
     return table.concat(db:fetch_values("SELECT history_operation || history_key FROM (SELECT history_operation, key AS history_key FROM p_history ORDER BY history_version)"), " ")
   end

@@ -150,7 +150,7 @@ test("a change that a history cannot follow is refused and has no effect", funct
   db:drop_table("book")
 end)
 
-test("a history that SQL has dropped can be installed again", function()
+test("a history whose table was dropped by SQL can be installed again", function()
   make_books()
   db:execute("DROP TABLE book_history")
   history:install()
@@ -158,7 +158,7 @@ test("a history that SQL has dropped can be installed again", function()
   equal(versions(Book, 1, "price"), { { "start", 5.0 }, { "update", 1.0 } })
 end)
 
-test("a history with another key is not continued", function()
+test("a history is not continued after the key of the table has changed", function()
   make_books()
   history:remove(db, { keep_versions = true })
   db:execute("DROP TABLE book; CREATE TABLE book (title TEXT NOT NULL PRIMARY KEY COLLATE NOCASE)")

@@ -72,7 +72,7 @@ test("save of a record with a key but no row tries an update and then inserts", 
   equal(statement_log(), { "a" })
 end)
 
-test("delete calls only its own hooks", function()
+test("delete calls only the delete hooks", function()
   local log = {}
   local Item = logging_class(log)
   local item = Item{ name = "a" }
@@ -155,7 +155,7 @@ test("will_insert can set a generated key", function()
   equal(Tag:find("urgent").name, "Urgent")
 end)
 
-test("an error in any hook undoes the write and everything that hooks have written", function()
+test("an error in any hook undoes the write and all writes by hooks", function()
   db:execute "CREATE TABLE log (text TEXT)"
   for _, name in ipairs{ "will_save", "did_save", "will_insert", "did_insert", "validate", "around_insert", "around_save" } do
     db:execute "DROP TABLE IF EXISTS item"
@@ -202,7 +202,7 @@ test("an error in a hook of update or delete undoes the write, but not an outer 
   equal(db:fetch_value "SELECT COUNT(*) FROM item", 5)
 end)
 
-test("a failed write passes through around hooks, which cannot hide it", function()
+test("an around hook cannot hide the error of a failed write", function()
   db:execute "CREATE TABLE tag (name TEXT PRIMARY KEY NOT NULL)"
   local Tag = perilune.record "tag"
   local seen

@@ -26,7 +26,7 @@ test("lists of rows of a common table can be included", function()
   equal(authors[1]:has_changes(), false)
 end)
 
-test("other records cannot be included in rows of a common table", function()
+test("rows of a common table cannot include other records", function()
   local author = counts:belongs_to(Author, { name = "author", columns = "author_id", referenced = "id" })
   matches(fails("argument", function() counts:including_required(author) end), "not records")
   equal(counts:joining_required(author):order("author_id"):select(author.c.name):fetch_values(), { "Melville", "Camus" })

@@ -66,7 +66,7 @@ test("hooks and types apply to included records in iterations", function()
   equal(names, { "A", "B", "C" })
 end)
 
-test("a request that includes lists is not iterated", function()
+test("a request that includes lists cannot be iterated", function()
   local err = fails("argument", function() return Author:including_all(Author.books):rows() end)
   matches(err, "use fetch_all, or in_batches")
 end)

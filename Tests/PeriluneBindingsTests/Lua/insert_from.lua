@@ -74,7 +74,7 @@ test("bulk changes respect an order and a limit", function()
   equal(Book:order("id"):limit(5, 1):delete_all().changed_rows, 0)
 end)
 
-test("misuse is refused where the request is built", function()
+test("invalid arguments of insert_from are refused when the request is built", function()
   matches(fails("unknown_column", function() Archive:insert_from(Book) end), "author")
   matches(fails("unknown_column", function() Archive:insert_from(Book:select("id", "title")) end), "title")
   matches(fails("unknown_column", function() Archive:insert_from(Book:select("id", "title"), { columns = { "id", "nmae" } }) end), "name")
@@ -92,7 +92,7 @@ test("misuse is refused where the request is built", function()
   equal(Tally:fetch_count(), 0)
 end)
 
-test("a target that is not a unique key is refused with the keys, also if it has a partial index", function()
+test("a conflict target that is not a unique key is refused, and the error lists the unique keys", function()
   db:execute "CREATE TABLE source (x, y); INSERT INTO source VALUES (1, 2); CREATE TABLE t (a, b, c UNIQUE); CREATE UNIQUE INDEX p ON t (a, b) WHERE a > 0"
   local Source, T = perilune.record("source"), perilune.record("t")
   for _, target in ipairs{ { "a", "b" }, { "a" }, "b" } do

@@ -60,7 +60,7 @@ test("enqueueing is part of the transaction", function()
   handler:cancel()
 end)
 
-test("a failing job is retried with increasing delays, and finally dead", function()
+test("a failing job is retried with increasing delays and finally becomes dead", function()
   local jobs = perilune.jobs("q", { attempts = 4, backoff = { "10s", "15s" } })
   local times, start, dead = {}, perilune.now(), nil
   local handler = perilune.jobs("q", { attempts = 4, backoff = { "10s", "15s" }, on_dead = function(job, e) dead = { job.payload.n, tostring(e) } end })
@@ -179,7 +179,7 @@ test("a cancelled or dead job lets the next one with its order key run", functio
   handler:cancel()
 end)
 
-test("the concurrency limits how many jobs run at once", function()
+test("the option concurrency limits how many jobs run at once", function()
   local jobs = perilune.jobs("q", { concurrency = 3 })
   local running, most = 0, 0
   local handler = jobs:handle(function()
@@ -194,7 +194,7 @@ test("the concurrency limits how many jobs run at once", function()
   handler:cancel()
 end)
 
-test("the concurrency applies to all handlers of a queue", function()
+test("the concurrency limit applies to all handlers of a queue together", function()
   local jobs = perilune.jobs("q", { concurrency = 2 })
   local running, most = 0, 0
   local function work()
@@ -211,7 +211,7 @@ test("the concurrency applies to all handlers of a queue", function()
   second:cancel()
 end)
 
-test("a rate limits how many jobs start per period", function()
+test("the option rate limits how many jobs start in a period", function()
   local jobs = perilune.jobs("q", { concurrency = 10, rate = "5/minute" })
   local times, start = {}, perilune.now()
   local handler = jobs:handle(function() times[#times + 1] = perilune.now() - start end)
@@ -321,7 +321,7 @@ test("a paused queue starts no jobs until it is resumed", function()
   handler:cancel()
 end)
 
-test("jobs without a handler are kept", function()
+test("jobs without a handler stay in the queue", function()
   local jobs = perilune.jobs("q")
   jobs:enqueue(1)
   perilune.sleep("10d")
@@ -356,7 +356,7 @@ test("jobs can be listed, newest first", function()
   matches(fails("unknown_state", jobs.list, jobs, { state = "raedy" }), "did you mean `ready`?")
 end)
 
-test("the jobs of a process that has ended are taken over", function()
+test("another process takes over the jobs of a process that has ended", function()
   local jobs = perilune.jobs("q", { attempts = 2 })
   -- Leaves jobs as processes do that were killed during a run.
   jobs:enqueue("once")
@@ -431,7 +431,7 @@ test("a job whose failure could not be recorded is retried", function()
   handler:cancel()
 end)
 
-test("invalid arguments are refused", function()
+test("invalid arguments of jobs are refused", function()
   matches(fails("argument", perilune.jobs, ""), "perilune.jobs: argument 1: expected the name of a queue")
   matches(fails("unknown_option", perilune.jobs, "q", { atempts = 1 }), "did you mean `attempts`?")
   matches(fails("argument", perilune.jobs, "q", { attempts = 0 }), 'perilune.jobs "q": option `attempts`: expected an integer from 1')

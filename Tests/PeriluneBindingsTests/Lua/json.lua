@@ -2,7 +2,7 @@
 
 local encode, decode = perilune.json.encode, perilune.json.decode
 
-test("output is compact, with names in order", function()
+test("JSON output is compact, with sorted names", function()
   equal(encode{ b = { 1, 2.5, "x" }, a = true, c = perilune.null }, '{"a":true,"b":[1,2.5,"x"],"c":null}')
   equal(encode"text", '"text"')
   equal(encode(perilune.null), "null")
@@ -32,7 +32,7 @@ test("an empty table becomes an object unless it was marked or read as an array"
   equal(encode(tags), '["new"]')
 end)
 
-test("strings are escaped, and escapes are read", function()
+test("strings are escaped when written, and escapes are decoded when read", function()
   equal(encode 'a"b\\c\n\t\0\127é😀', '"a\\"b\\\\c\\n\\t\\u0000\\u007fé😀"')
   equal(decode '"a\\"b\\\\c\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00\127é"', 'a"b\\c/\b\f\n\r\té😀\127é')
   equal(decode(encode(("\1\31\"\\x"):rep(1000))), ("\1\31\"\\x"):rep(1000))
@@ -41,7 +41,7 @@ test("strings are escaped, and escapes are read", function()
   fails("conversion", encode, "\xed\xa0\x80")
 end)
 
-test("blanks are skipped, and words and nulls are read", function()
+test("whitespace is skipped, and true, false and null are read", function()
   equal(decode " \t\r\n{ \"a\" : [ true , false , null ] , \"b\" : { } } \n", { a = { true, false, perilune.null }, b = {} })
   equal(decode "null", perilune.null)
   equal(decode '{"a":1,"a":2}', { a = 2 })
@@ -57,7 +57,7 @@ test("invalid JSON is refused with its position", function()
   matches(fails("conversion", decode, 12), "expected JSON, got the integer 12")
 end)
 
-test("values that JSON cannot express are refused with a remedy", function()
+test("values that JSON cannot represent are refused with advice", function()
   matches(fails("conversion", encode, { a = { b = print } }), "the value.a.b: JSON cannot hold")
   matches(fails("conversion", encode, { 1, nil, 3 }), "a list with a hole")
   matches(fails("conversion", encode, { 1, 2, x = 3 }), 'a table with positions and the name "x"')
@@ -77,12 +77,12 @@ test("cyclic tables and deeply nested text are refused", function()
   equal(encode(decode(deep)), deep)
 end)
 
-test("dates, enums and value types are written as in the database", function()
+test("dates, enums and value types have the same form in JSON as in the database", function()
   local Color = perilune.enum{ red = 1 }
   equal(encode{ due = perilune.date "2026-03-01", color = Color.red }, '{"color":1,"due":"2026-03-01 00:00:00.000"}')
 end)
 
-test("values that were read from JSON can be printed as JSON", function()
+test("tostring of a value that was read from JSON returns JSON", function()
   db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, data TEXT)"
   local T = perilune.record("t", { types = { data = "json" } })
   T{ data = { list = { 1, 2 }, name = "x" } }:insert()

@@ -45,7 +45,7 @@ test("a draft has all fields, and its key may be missing", function()
   equal(Reminder:insert(draft).id, 1)
 end)
 
-test("inserting a draft returns its key, or all columns in table order", function()
+test("inserting a draft returns its key or all columns in table order", function()
   equal(Reminder:insert(Reminder.draft{ title = "a" }, { returning = "id" }), 1)
   local statement = Reminder:statement("insert", Reminder.draft{ title = "b" }, { returning = "all" })
   matches(statement:sql(), 'RETURNING "id", "title", "is_completed", "reminders_list_id"')
@@ -65,7 +65,7 @@ end)
 
 -- Find, update, delete
 
-test("the row of a key is a request that can be selected, updated and deleted", function()
+test("filter_key returns a request that can be fetched, updated and deleted", function()
   Reminder:insert_all{ { title = "a" }, { title = "b" }, { title = "c" } }
   local one = Reminder:filter_key(2)
   matches(one:sql(), 'WHERE "reminders"."id" = ?')
@@ -128,7 +128,7 @@ test("conflict clauses are options of writes", function()
   equal(db:fetch_values "SELECT id || name FROM tags", { "2x" })
 end)
 
-test("the response to a conflict with another key can be chosen", function()
+test("an upsert can choose how to handle a conflict with another key", function()
   local Tag = perilune.record "tags"
   for _ = 1, 3 do Tag:upsert({ name = "x" }, { target = "name", update = { uses = Tag.c.uses + 1 } }) end
   equal(db:fetch_one("SELECT name, uses FROM tags"):to_table(), { name = "x", uses = 3 })

@@ -87,7 +87,7 @@ local function for_each_kind(f)
   end
 end
 
-test("associated rows and conditions by a record work with every type of key", function() for_each_kind(function(values, sql, B, C)
+test("associations and conditions by a record work with every type of key", function() for_each_kind(function(values, sql, B, C)
   local b = B:find(values[1])
   equal(b:cs():fetch_count(), count("c WHERE b_id = " .. sql[1]))
   equal(b:one():fetch_one().id, 1)
@@ -107,7 +107,7 @@ test("associated rows and conditions by a record work with every type of key", f
   equal(count "b", 1)
 end) end)
 
-test("rows that are fetched with records or for them are found with every type of key", function() for_each_kind(function(values, sql, B, C, T, L)
+test("included and preloaded rows are found with every type of key", function() for_each_kind(function(values, sql, B, C, T, L)
   L:insert{ b_id = values[1], t_id = values[2] }
   local owner = B:including_all(B.cs, B.ts):including_optional(B.parent):find(values[1])
   equal({ #owner.cs, #owner.ts, owner.ts[1].v }, { 2, 1, 2 })
@@ -129,7 +129,7 @@ test("rows that are fetched with records or for them are found with every type o
   equal(#B:including_all(B.children, 3):find(values[1]).children, 1)
 end) end)
 
-test("records that are created for others get the right key", function() for_each_kind(function(values, sql, B, C)
+test("records that are created through an association get the right foreign key", function() for_each_kind(function(values, sql, B, C)
   local b = B:find(values[1])
   local made = b:cs():insert{ n = 1 }
   equal(count("c WHERE b_id = " .. sql[1]), 3)
@@ -222,7 +222,7 @@ test("common tables, unions and pages work with every type of key", function() f
   equal(#B:filter_key{ values[1], values[2] }:fetch_all(), 2)
 end) end)
 
-test("many rows work at once with every type of key", function() for_each_kind(function(values, sql, B, C)
+test("inserts and updates of many rows work with every type of key", function() for_each_kind(function(values, sql, B, C)
   C:insert_all{ { b_id = values[1] }, { b_id = values[2] } }
   equal(count("c JOIN b ON b.id = b_id"), 5)
   B:upsert_all({ { id = values[1], v = 11 }, { id = values[3], v = 13 } }, { target = "id", update = { "v" } })

@@ -41,7 +41,7 @@ local function walk(request, size)
   return table.concat(parts, " "), table.concat(back, " ")
 end
 
-test("pages follow each other in any order, in both directions", function()
+test("keyset pages work with any order, in both directions", function()
   fill(23)
   local c = Book.c
   -- The key follows in the direction of all terms.
@@ -63,7 +63,7 @@ test("pages follow each other in any order, in both directions", function()
   end
 end)
 
-test("a unique index distinguishes rows only under its collations and without NULLs", function()
+test("a page order relies on a unique index only with its collations and without NULLs", function()
   db:execute[[
     CREATE TABLE word (id INTEGER PRIMARY KEY, exact TEXT NOT NULL COLLATE NOCASE, loose TEXT NOT NULL, maybe TEXT UNIQUE,
       first TEXT NOT NULL, second TEXT NOT NULL, UNIQUE (first, second));
@@ -91,7 +91,7 @@ test("a unique index distinguishes rows only under its collations and without NU
   equal(Word:filter{ exact = "w1" }:order("id"):fetch_all()[2].second, "s")
 end)
 
-test("a page has its records, and cursors if there are more rows", function()
+test("a page has records, and cursors if more rows exist", function()
   fill(5)
   local first = Book:order("id"):page_after(nil, 2)
   equal({ ids(first.records), first.previous, first.size }, { "1 2", nil, 2 })
@@ -114,7 +114,7 @@ test("rows that are added or removed before a cursor do not affect pages", funct
   equal(ids(Book:order("id"):page_after(first.next, 3).records), "5 6 7")
 end)
 
-test("composite keys and included rows work in pages", function()
+test("pages work with composite keys and included rows", function()
   Seat:insert_all{ { hall = "a", number = 1, price = 3 }, { hall = "a", number = 2, price = 1 }, { hall = "b", number = 1, price = 2 } }
   local page = Seat:order("hall"):page_after(nil, 1)
   equal(page.records[1].number, 1)
@@ -152,7 +152,7 @@ test("tables without a key are paged by row id", function()
   end
 end)
 
-test("orders by other rows' values can be paged unless they vary between pages", function()
+test("pages can be ordered by values of other rows unless these values vary between pages", function()
   fill(6)
   db:execute("CREATE TABLE note (id INTEGER PRIMARY KEY, book_id INTEGER REFERENCES book); INSERT INTO note VALUES (1, 2), (2, 2), (3, 5)")
   local Own, Note = perilune.record("book"), perilune.record("note")
@@ -191,7 +191,7 @@ test("an invalid cursor is refused", function()
   matches(fails("argument", function() Book:order("year, id"):page_after(nil, 2) end), "SQL text")
 end)
 
-test("records of a page have the fields of other records", function()
+test("records of a page are ordinary records", function()
   db:execute("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, bytes BLOB); INSERT INTO item VALUES (1, 'b', x'01'), (2, 'A', x'02')")
   local Item = perilune.record("item")
   local page = Item:order(Item.c.name:lower(), "bytes"):page_after(nil, 1)

@@ -1,6 +1,6 @@
 --- Names that are available to every script.
 
-test("the library has all its parts", function()
+test("the module perilune has all its functions", function()
   for _, name in ipairs{ "null", "blob", "date", "enum", "value_type", "record", "migrator", "single_row", "now" } do
     if perilune[name] == nil then error("perilune." .. name .. " is missing") end
   end
@@ -32,7 +32,7 @@ test("an unknown method is reported with the nearest name", function()
   equal(db[1], nil)
 end)
 
-test("Unicode collations work in SQL", function()
+test("Unicode collations can be used in SQL", function()
   db:execute("CREATE TABLE word (text TEXT)")
   for _, word in ipairs{ "Zebra", "zebra", "élan", "apple", "Éclair", "item 10", "item 9" } do
     db:execute("INSERT INTO word VALUES (?)", word)

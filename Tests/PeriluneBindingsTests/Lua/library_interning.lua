@@ -4,7 +4,7 @@ local interning = library("perilune.expressions.interning")
 
 local function child(origin, op, other) return interning.origin{ parent = origin, op = op, other = other } end
 
-test("equal derivations give the same object", function()
+test("equal derivations return the same object", function()
   local origin = interning.origin{}
   local other = {}
   assert(interning.with_text(origin, "limit", 5, child) == interning.with_text(origin, "limit", 5, child))
@@ -17,7 +17,7 @@ test("equal derivations give the same object", function()
   } do assert(different[1] ~= different[2]) end
 end)
 
-test("failed derivations are not kept", function()
+test("failed derivations are not cached", function()
   local origin = interning.origin{}
   local function fail() error("no", 0) end
   assert(not pcall(interning.with_text, origin, "limit", 5, fail))
@@ -26,7 +26,7 @@ test("failed derivations are not kept", function()
   equal(interning.with_other(origin, "and", origin, child).op, "and")
 end)
 
-test("a limited number of derivations is kept by text", function()
+test("a limited number of derivations is cached by text", function()
   local origin, made = interning.origin({}, 10), 0
   local function count() made = made + 1 return {} end
   for number = 1, 100 do interning.with_text(origin, "limit", number, count) end
@@ -36,7 +36,7 @@ test("a limited number of derivations is kept by text", function()
   assert(kept <= 10)
 end)
 
-test("derived values are released together with the other operand", function()
+test("a cached derivation is released together with its other operand", function()
   local origin = interning.origin{}
   for _ = 1, 50 do interning.with_other(origin, "and", {}, child) end
   collectgarbage()

@@ -34,7 +34,7 @@ local function objects()
   return found
 end
 
-test("names listed as foreign do not exist in Perilune", function()
+test("listed names of other libraries do not exist in Perilune", function()
   local existing = {}
   for section, object in pairs(objects()) do
     for list in pairs(other_names.sections[section]) do
@@ -47,7 +47,7 @@ test("names listed as foreign do not exist in Perilune", function()
   equal(existing, {})
 end)
 
-test("each name of another library is listed once for a kind of object", function()
+test("each name of another library is listed once per kind of object", function()
   for section, entries in pairs(other_names.sections) do
     local owners = {}
     for list in pairs(entries) do
@@ -59,7 +59,7 @@ test("each name of another library is listed once for a kind of object", functio
   end
 end)
 
-test("an error names the replacement in every spelling of the name", function()
+test("an error names the replacement for every spelling of another library's name", function()
   for _, name in ipairs{ "find_one", "findOne", "first", "First", "first_" } do
     local err = fails("unknown_method", function() return Author[name] end)
     matches(err.message, "use fetch_one()")
@@ -82,14 +82,14 @@ test("an unknown member of the module is an error", function()
   matches(fails("unknown_function", function() perilune.json.stringify{} end).message, "perilune.json.encode(value)")
 end)
 
-test("a word in an unlisted name leads to a replacement", function()
+test("an unlisted name gets a replacement that shares a word with it", function()
   matches(fails("unknown_method", function() Author:firstWhereOrNil() end).message, "use fetch_one()")
   matches(fails("unknown_method", function() db:begin_write_lock() end).message, "db:write(function(db) ... end)")
   matches(fails("unknown_member", function() return perilune.new_uuid_text end).message, "perilune.uuid()")
   equal(fails("unknown_method", function() Author:zzz() end).advice, nil)
 end)
 
-test("each word of a name leads to a listed name", function()
+test("each word that suggests a name leads to a listed name", function()
   for section, entries in pairs(other_names.words) do
     for _, entry in ipairs(entries) do
       if not other_names.find(section, entry[2]) then error(("%s: `%s` is in no list"):format(section, entry[2]), 0) end

@@ -3,7 +3,7 @@
 local names = library("perilune.runtime.names")
 local native_sql = library("perilune.native.sql")
 
-test("names are compared without regard to ASCII case", function()
+test("SQL names are compared without regard to ASCII case", function()
   equal(names.fold("AbZ_[`Ä\xC4\0z"), "abz_[`Ä\xC4\0z")
   assert(names.same("Lines", "LINES"))
   assert(not names.same("Ä", "ä"))
@@ -17,7 +17,7 @@ test("each letter is case-folded like in SQLite", function()
   end
 end)
 
-test("text is split into SQLite's tokens", function()
+test("SQL text is split into SQLite's tokens", function()
   local text, parts = "SELECT [a b], 'it''s' -- x\nFROM \"t\"\"\" WHERE b=:c+1.5", {}
   for _, token in ipairs(native_sql.tokens(text)) do
     if token.kind ~= "blank" then parts[#parts + 1] = token.kind .. " " .. (token.name or token.text) end

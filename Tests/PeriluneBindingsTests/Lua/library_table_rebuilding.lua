@@ -71,7 +71,7 @@ CREATE TABLE "book" ( -- what is on the shelf
       UNIQUE (title, author_id) -- both
     )]]
 
-test("changing a type keeps rows, ids, comments and all dependent objects", function()
+test("changing a column's type keeps rows, row ids, comments and all dependent objects", function()
   make_books()
   local before = everything()
   equal(select("#", db:alter_table("book", function(t) t:change_column("pages", "integer"):not_null() end)), 0)
@@ -127,7 +127,7 @@ local function alter(db, options)
   end)
 end
 
-test("a dry run reports its steps and undoes them", function()
+test("a dry run of a rebuild reports its steps and undoes them", function()
   make_books()
   local before = everything()
   local statements = alter(db, { dry_run = true })
@@ -155,7 +155,7 @@ local function fail_at(step, is_after, f, ...)
   return not has_ended
 end
 
-test("a failure at any step is undone, including the history", function()
+test("a failure at any step of a rebuild is undone, including the history", function()
   make_books()
   local Book = perilune.record("book")
   perilune.history(Book):install()
@@ -179,7 +179,7 @@ test("a failure at any step is undone, including the history", function()
   equal(perilune.history(perilune.record("volume")):is_installed(), true)
 end)
 
-test("a failure at any step is undone", function()
+test("a failure at any step of a rebuild is undone", function()
   make_books()
   local before = everything()
   local steps = #alter(db, { dry_run = true })
@@ -200,7 +200,7 @@ test("a failure at any step is undone", function()
   end
 end)
 
-test("values that would change are refused, or converted on request", function()
+test("a type change that would change values is refused, or converts them on request", function()
   db:execute[[CREATE TABLE t (a, b TEXT, c INTEGER, d REAL);
     INSERT INTO t VALUES (1, '007', 9007199254740993, 0.1 + 0.2), (2, 'x', 1, 0.5), (3, '12', NULL, 3.0)]]
   local function change(name, declared, using)
@@ -241,7 +241,7 @@ test("properties of a column can be set and removed", function()
   equal(db:has_unique_key("book", { "sequel_of" }), true)
 end)
 
-test("only properties that a column has can be removed", function()
+test("only existing properties of a column can be removed", function()
   make_books()
   refused("definition", function(t) t:change_column("title"):without("default") end, "column `title` has no `default`")
   refused("unknown_property", function(t) t:change_column("title"):without("not_nul") end)
@@ -298,7 +298,7 @@ test("only the foreign key to the named table is dropped", function()
   equal(#db:foreign_keys("book"), 1)
 end)
 
-test("the primary key can be changed", function()
+test("a rebuild can change the primary key", function()
   db:execute[[CREATE TABLE seat (number INTEGER, line TEXT, id INTEGER PRIMARY KEY); INSERT INTO seat VALUES (5, 'a', 10), (6, 'a', 20);
     CREATE TABLE plain (a TEXT); INSERT INTO plain (rowid, a) VALUES (4, 'x'), (9, 'y')]]
   db:alter_table("seat", function(t)
@@ -325,13 +325,13 @@ test("the primary key can be changed", function()
   matches(fails("definition", db.alter_table, db, "none", function(t) t:drop_primary_key() end), "has no primary key")
 end)
 
-test("row ids are kept even if no column shows them", function()
+test("a rebuild keeps row ids even if no column contains them", function()
   db:execute("CREATE TABLE t (a TEXT); INSERT INTO t (rowid, a) VALUES (3, '1'), (8, '2')")
   db:alter_table("t", function(t) t:change_column("a", "integer") end)
   equal(db:fetch_values("SELECT rowid FROM t"), { 3, 8 })
 end)
 
-test("columns can be renamed and dropped together with other changes", function()
+test("a rebuild can rename and drop columns together with other changes", function()
   make_books()
   db:execute("DROP VIEW longest")
   db:alter_table("book", function(t)
@@ -346,7 +346,7 @@ test("columns can be renamed and dropped together with other changes", function(
   equal(#db:columns("book"), 4)
 end)
 
-test("a column cannot be dropped while it is needed", function()
+test("a column cannot be dropped while keys, views or indexes use it", function()
   make_books()
   db:execute("DROP TRIGGER book_insert")
   db:execute("CREATE VIEW quoted AS SELECT \"sequel_of\" FROM book")
@@ -405,7 +405,7 @@ test("temporary and attached tables can be rebuilt", function()
   end)
 end)
 
-test("definitions in any notation are parsed", function()
+test("table definitions in any notation are parsed", function()
   local texts = {
     [[CREATE TABLE x (a)]], [[CREATE TABLE x(a,b,c)]], "CREATE TABLE x (\n  a INT, -- first\n  b INT, -- second\n  -- third\n  c INT)",
     [[CREATE TABLE x (a VARCHAR ( 10 , 2 ) NOT NULL ON CONFLICT REPLACE DEFAULT -1.5 NULL, b "my type" DEFAULT (1 + (2)) CHECK (a > ')'), c)]],
@@ -427,7 +427,7 @@ test("definitions in any notation are parsed", function()
   end
 end)
 
-test("comments move with their columns", function()
+test("comments in a table definition move with their columns", function()
   db:execute("CREATE TABLE x (\n  a INT, -- first\n  -- the second\n  b INT,\n  c INT -- last\n)")
   db:alter_table("x", function(t) t:order_columns{ "c", "b" } end)
   equal(sql_of("x"), 'CREATE TABLE "x" (\n  c INT, -- last\n  -- the second\n  b INT,\n  a INT -- first\n)')
@@ -435,7 +435,7 @@ test("comments move with their columns", function()
   equal(sql_of("x"), 'CREATE TABLE "x" (\n  -- the second\n  b INT,\n  a INT, -- first\n  "d" TEXT UNIQUE\n)')
 end)
 
-test("comments outside columns are kept if the options of a table change", function()
+test("comments outside columns are kept if the table options change", function()
   db:execute("CREATE TABLE x (a INT NOT NULL PRIMARY KEY, b TEXT -- b\n) /* one */ STRICT /* two */, WITHOUT /* three */ ROWID -- four")
   db:alter_table("x", function(t) t:options{ strict = false } end)
   equal((sql_of("x"):gsub("%s+", " ")), 'CREATE TABLE "x" (a INT NOT NULL PRIMARY KEY, b TEXT -- b ) WITHOUT ROWID /* one */ /* two */ /* three */ -- four')
@@ -455,7 +455,7 @@ test("comments in changed parts of a column are kept", function()
   equal(sql_of("x"), 'CREATE TABLE "x" (a TEXT /* none */ /* why */ DEFAULT \'x\', b TEXT /* b */)')
 end)
 
-test("changes that require a new table are refused", function()
+test("rebuilds of virtual tables and of columns in a synchronized full-text table are refused", function()
   db:execute("CREATE VIRTUAL TABLE f USING fts5(a)")
   matches(fails("definition", db.alter_table, db, "f", function(t) t:change_column("a", "text") end), "virtual table")
   make_books()
@@ -467,7 +467,7 @@ test("changes that require a new table are refused", function()
   refused("definition", function(t) t:drop_column("title") end, "full-text table `book_text`")
 end)
 
-test("options are checked, and a dry run without changes returns no statements", function()
+test("invalid options are refused, and a dry run without changes returns no statements", function()
   make_books()
   fails("unknown_option", db.alter_table, db, "book", { dry = true }, print)
   fails("argument", db.alter_table, db, "book", { dry_run = 1 }, print)

@@ -24,7 +24,7 @@ test("a cancelled timer is never called, even if it is already due", function()
   equal(calls, 0)
 end)
 
-test("a repeated function is called until it is cancelled, possibly by itself", function()
+test("a repeating function is called until it is cancelled, even by itself", function()
   local calls, timer = 0, nil
   timer = perilune.every(0.005, function()
     calls = calls + 1
@@ -34,7 +34,7 @@ test("a repeated function is called until it is cancelled, possibly by itself", 
   equal(calls, 3)
 end)
 
-test("calls that are due while the function still runs are skipped", function()
+test("a repeating function skips calls that are due while it is still running", function()
   local running, most, calls = 0, 0, 0
   local timer = perilune.every(0.002, function()
     running, calls = running + 1, calls + 1
@@ -48,7 +48,7 @@ test("calls that are due while the function still runs are skipped", function()
   assert(calls >= 2 and calls <= 8, calls)
 end)
 
-test("functions are called in the order of their times, and for equal times in the order of definition", function()
+test("timers are called in the order of their times, and timers with equal times in the order of definition", function()
   local order = {}
   local function note(name) order[#order + 1] = name end
   perilune.after(0.03, note, "third")
@@ -134,7 +134,7 @@ test("waiting inside an access to the database is an error", function()
   fails("yield", db.read, db, function() task:wait() end)
 end)
 
-test("an error about waiting names the function that cannot wait", function()
+test("an error about a forbidden wait names the function that cannot wait", function()
   local function refusal(f, ...)
     local done, e = pcall(f, ...)
     assert(not done)
@@ -167,7 +167,7 @@ test("coroutines of the script wait like the script itself", function()
   equal({ step(), step(), step() }, { 1, 2, 3 })
 end)
 
-test("invalid times and functions are refused", function()
+test("timers refuse invalid times and functions", function()
   for _, value in ipairs{ -1, 0 / 0, math.huge, "soon", "3 moons", "-1s", {}, true, 1e300, ("9"):rep(400) .. " s", { seconds = -1 },
     { seconds = 0 / 0 }, { hours = 1 / 0 }, { minutes = 1 / 0, seconds = -1 / 0 } } do
     for _, name in ipairs{ "after", "every", "sleep" } do
@@ -192,7 +192,7 @@ test("too many timers are refused before they exhaust the host's memory", functi
   perilune.after(1000, print):cancel()
 end)
 
-test("times can be texts with a unit", function()
+test("durations can be texts with a unit", function()
   local calls = 0
   for _, time in ipairs{ "1ms", "0.001s", " 2 ms ", "1 millisecond", { milliseconds = 1 } } do perilune.after(time, function() calls = calls + 1 end) end
   local long = { perilune.after("1m", error), perilune.after("1 hour", error), perilune.after({ days = 2, hours = 1 }, error) }

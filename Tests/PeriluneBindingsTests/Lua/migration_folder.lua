@@ -12,7 +12,7 @@ local function folder(files)
   return path
 end
 
-test("SQL and Lua files run in the order of their names", function()
+test("SQL and Lua files in a migration folder run in the order of their names", function()
   local path = folder{
     ["0001_create.sql"] = "CREATE TABLE book (id INTEGER PRIMARY KEY);\nINSERT INTO book VALUES (1);\n",
     ["0003_fill.lua"] = 'return function(db) db:execute("UPDATE book SET pages = 12") end',
@@ -25,17 +25,17 @@ test("SQL and Lua files run in the order of their names", function()
   equal(perilune.migrator{ folder = path }:migrate(db), {})
 end)
 
-test("names are compared by bytes, without the extension", function()
+test("migration files are sorted by the bytes of their names without the extension", function()
   local path = folder{ ["a-b.sql"] = "", ["a.sql"] = "", ["B.lua"] = "return function() end", ["é.sql"] = "", ["z.sql"] = "" }
   equal(perilune.migrator{ folder = path }:names(), { "B", "a", "a-b", "z", "é" })
 end)
 
-test("other files are ignored", function()
+test("files with other extensions in a migration folder are ignored", function()
   local path = folder{ ["README.md"] = "x", [".hidden.sql"] = "x", ["1.sql~"] = "x", ["sql"] = "x", ["1.sql"] = "SELECT 1" }
   equal(perilune.migrator{ folder = path }:names(), { "1" })
 end)
 
-test("a folder may be empty and combined with other migrations", function()
+test("a migration folder may be empty and combined with other migrations", function()
   local m = perilune.migrator()
   m:register("first", "SELECT 1")
   m:register_folder(folder{})
@@ -43,7 +43,7 @@ test("a folder may be empty and combined with other migrations", function()
   equal(m:names(), { "first", "second", "third" })
 end)
 
-test("a Lua file may return a table with options", function()
+test("a Lua migration file may return a table with options", function()
   local path = folder{
     ["v2.lua"] = [[
       return {
@@ -60,7 +60,7 @@ test("a Lua file may return a table with options", function()
   equal(db:fetch_values("SELECT name FROM seen"), { "v1" })
 end)
 
-test("an error in a file names the file and the line", function()
+test("an error in a migration file names the file and the line", function()
   local path = folder{ ["a.lua"] = 'return function(db)\n  db:execute("SELECT 1")\n  db:execute("SELECT nothing")\nend' }
   local m = perilune.migrator{ folder = path }
   local err = fails("sql", m.migrate, m, db)
@@ -68,7 +68,7 @@ test("an error in a file names the file and the line", function()
   matches(err.file, "/a.lua")
 end)
 
-test("an error in an SQL file gives its line", function()
+test("an error in an SQL migration file gives its line", function()
   for _, case in ipairs{
     { 1, "sql", "CREATE TABL a (x);" },
     { 4, "sql", "CREATE TABLE a (x);\n\n-- so\nCREATE TABL b (x);\n" },
@@ -86,13 +86,13 @@ test("an error in an SQL file gives its line", function()
   end
 end)
 
-test("a file with a syntax error is refused when it is read", function()
+test("a migration file with a syntax error is refused when it is read", function()
   local path = folder{ ["a.lua"] = "return function(db)\n  db:execute(\nend" }
   local err = fails(nil, perilune.migrator, { folder = path })
   matches(err, "/a.lua:3:")
 end)
 
-test("a file must return a migration", function()
+test("a Lua migration file must return a migration", function()
   for _, text in ipairs{ "", "return 7", "return {}", "return { up = 7 }", "return 'SELECT 1'" } do
     local path = folder{ ["a.lua"] = text }
     local err = fails("argument", perilune.migrator, { folder = path })
@@ -102,7 +102,7 @@ test("a file must return a migration", function()
   fails("unknown_option", perilune.migrator, { folder = path })
 end)
 
-test("the main chunk of a file cannot use a database", function()
+test("the main chunk of a migration file cannot use a database", function()
   local path = folder{ ["a.lua"] = 'db:execute("CREATE TABLE a (x)")' }
   local err = fails("nested_access", perilune.migrator, { folder = path })
   matches(err, "return a function(db)")
@@ -111,23 +111,23 @@ test("the main chunk of a file cannot use a database", function()
   db:execute("CREATE TABLE b (x)")
 end)
 
-test("two files with the same name are refused", function()
+test("two migration files with the same name are refused", function()
   local path = folder{ ["a.lua"] = "return function() end", ["a.sql"] = "" }
   matches(fails("argument", perilune.migrator, { folder = path }), "`a` exists twice")
 end)
 
-test("uppercase extensions are refused", function()
+test("migration files with uppercase extensions are refused", function()
   matches(fails("argument", perilune.migrator, { folder = folder{ ["a.SQL"] = "" } }), "/a.SQL: write the extension")
   matches(fails("argument", perilune.migrator, { folder = folder{ ["a.Lua"] = "" } }), "/a.Lua: write the extension")
 end)
 
-test("numbers that would run out of order are refused", function()
+test("migration files whose numbers do not match the order of their names are refused", function()
   local path = folder{ ["1_a.sql"] = "", ["2_b.sql"] = "", ["10_c.sql"] = "" }
   matches(fails("argument", perilune.migrator, { folder = path }), "`10_c` would run before `1_a`")
   equal(perilune.migrator{ folder = folder{ ["1_a.sql"] = "", ["1_b.sql"] = "", ["2.sql"] = "" } }:names(), { "1_a", "1_b", "2" })
 end)
 
-test("a missing folder is an error", function()
+test("a missing migration folder is an error", function()
   local path = temporary_path("nowhere")
   local err = fails("cannot_open", perilune.migrator, { folder = path })
   matches(err, path .. ": it does not exist")
@@ -137,14 +137,14 @@ test("a missing folder is an error", function()
   fails("argument", perilune.migrator, { folder = 7 })
 end)
 
-test("a mistake in one file prevents registering the others", function()
+test("a mistake in one migration file prevents registering the others", function()
   local path = folder{ ["a.sql"] = "SELECT 1", ["b.lua"] = "return 7" }
   local m = perilune.migrator()
   fails("argument", m.register_folder, m, path)
   equal(m:names(), {})
 end)
 
-test("SQL files are read byte for byte", function()
+test("SQL migration files are read byte for byte", function()
   local path = folder{ ["a.sql"] = "\xEF\xBB\xBFCREATE TABLE \"größe\" (x);\r\nINSERT INTO größe VALUES ('a;b -- c');\r\n" }
   perilune.migrator{ folder = path }:migrate(db)
   equal(db:fetch_values('SELECT x FROM "größe"'), { "a;b -- c" })
@@ -172,7 +172,7 @@ test("a down file without its migration is refused", function()
   matches(fails("argument", perilune.migrator, { folder = path }).message, "defines its own `down`")
 end)
 
-test("files that were edited after they ran are reported", function()
+test("migration files that were edited after they ran are reported", function()
   local files = { ["1.sql"] = "CREATE TABLE a (x);", ["2.lua"] = "return function(db) db:execute('CREATE TABLE b (x)') end" }
   local path = folder(files)
   local m = perilune.migrator{ folder = path }
@@ -198,7 +198,7 @@ test("files that were edited after they ran are reported", function()
   equal(#db:columns("grdb_migrations"), 1)
 end)
 
-test("migrations from before checksums do not count as edited, and undone ones are forgotten", function()
+test("migrations without a stored checksum do not count as edited, and undoing one removes its checksum", function()
   local path = folder{ ["1.sql"] = "CREATE TABLE a (x)", ["2.sql"] = "CREATE TABLE b (x)", ["2.down.sql"] = "DROP TABLE b" }
   local m = perilune.migrator{ folder = path }
   m:migrate(db)
@@ -212,7 +212,7 @@ test("migrations from before checksums do not count as edited, and undone ones a
   equal(m:edited(db), {})
 end)
 
-test("a migration that merges others removes their checksums", function()
+test("a merging migration removes the checksums of the merged ones", function()
   local path = folder{ ["1.sql"] = "CREATE TABLE a (x)" }
   perilune.migrator{ folder = path }:migrate(db)
   os.remove(path .. "/1.sql")
@@ -229,7 +229,7 @@ test("a failed migration stores no checksum", function()
   equal(db:fetch_values("SELECT identifier FROM perilune_migration"), { "1" })
 end)
 
-test("invalid options in a file are reported with its path", function()
+test("invalid options in a migration file are reported with its path", function()
   local function wrong(kind, options, part)
     local path = folder{ ["1_a.lua"] = "return { up = function() end, " .. options .. " }" }
     local err = fails(kind, perilune.migrator, { folder = path })

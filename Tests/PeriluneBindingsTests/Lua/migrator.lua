@@ -20,7 +20,7 @@ test("migrations run in the order of registration", function()
   equal(db:tables(), { "a", "b", "c", "grdb_migrations" })
 end)
 
-test("migrations run once in each database", function()
+test("each migration runs once in each database", function()
   local m, ran = noting{ "a", "b" }
   m:migrate(db)
   equal(m:migrate(db), {})
@@ -76,7 +76,7 @@ test("a failure rolls its migration back, keeps earlier ones and runs no later o
   equal(ran, {})
 end)
 
-test("an error gives the line in the migration", function()
+test("an error in a migration has the line", function()
   local m = perilune.migrator()
   m:register("a", function(db)
     db:execute("SELECT nothing")
@@ -86,7 +86,7 @@ test("an error gives the line in the migration", function()
   equal(err.line, here - 2)
 end)
 
-test("a raised string becomes an error object that names the migration", function()
+test("a string that a migration raises becomes an error object that names the migration", function()
   local m = perilune.migrator()
   m:register("a", function() error("no way") end)
   local err = fails("runtime", m.migrate, m, db)
@@ -94,7 +94,7 @@ test("a raised string becomes an error object that names the migration", functio
   matches(err, ": no way")
 end)
 
-test("a raised table keeps its fields and gets the name of the migration", function()
+test("a table that a migration raises keeps its fields and gets the name of the migration", function()
   local m, raised = perilune.migrator(), { code = 7 }
   m:register("a", function() error(raised) end)
   local ok, err = pcall(m.migrate, m, db)
@@ -151,7 +151,7 @@ test("the applied migrations can be queried", function()
   equal(perilune.migrator():has_completed(db), true)
 end)
 
-test("a database that a later version has migrated is recognized", function()
+test("a database that a later version has migrated is detected", function()
   noting{ "a", "z", "b" }:migrate(db)
   local m = noting{ "a" }
   equal(m:is_superseded(db), true)
@@ -185,7 +185,7 @@ local function make_anew(db)
   ]]
 end
 
-test("foreign keys are checked at the end, so that a table can be rebuilt", function()
+test("foreign keys are checked at the end of a migration, which can therefore rebuild tables", function()
   local m = perilune.migrator()
   m:register("a", parent_and_child)
   m:register("b", make_anew)
@@ -195,7 +195,7 @@ test("foreign keys are checked at the end, so that a table can be rebuilt", func
   fails("constraint_foreign_key", db.execute, db, "DELETE FROM parent")
 end)
 
-test("violations of foreign keys at the end are listed, and the migration is rolled back", function()
+test("foreign key violations at the end of a migration are listed, and the migration is rolled back", function()
   local m = perilune.migrator()
   m:register("a", parent_and_child)
   m:register("b", "INSERT INTO child VALUES (7, 70), (8, 80)")
@@ -211,7 +211,7 @@ test("violations of foreign keys at the end are listed, and the migration is rol
   equal(db:fetch_value("PRAGMA foreign_keys"), 1)
 end)
 
-test("long lists of violations are shortened", function()
+test("long lists of foreign key violations are shortened", function()
   local m = perilune.migrator()
   m:register("a", parent_and_child .. [[
     INSERT INTO child SELECT value + 10, value + 100 FROM (
@@ -221,7 +221,7 @@ test("long lists of violations are shortened", function()
   matches(err, "and more")
 end)
 
-test("violations in tables without row ids are reported", function()
+test("foreign key violations in tables WITHOUT ROWID are reported", function()
   local m = perilune.migrator()
   m:register("a", [[
     CREATE TABLE parent (id INTEGER PRIMARY KEY);
@@ -231,7 +231,7 @@ test("violations in tables without row ids are reported", function()
   equal(err.violations, { { table = "child", referenced_table = "parent" } })
 end)
 
-test("immediate foreign keys are enforced in each statement", function()
+test("with immediate foreign key checks, each statement of a migration enforces them", function()
   local m = perilune.migrator()
   m:register("a", parent_and_child)
   m:register("b", { foreign_keys = "immediate" }, function(db)
@@ -243,7 +243,7 @@ test("immediate foreign keys are enforced in each statement", function()
   equal(err.sql, "INSERT INTO child VALUES (7, 70)")
 end)
 
-test("errors at the end of a migration name it", function()
+test("an error when a migration commits names the migration", function()
   local m = perilune.migrator()
   m:register("a", { foreign_keys = "immediate" }, [[
     CREATE TABLE parent (id INTEGER PRIMARY KEY);
@@ -254,7 +254,7 @@ test("errors at the end of a migration name it", function()
   equal(db:tables(), { "grdb_migrations" })
 end)
 
-test("disabled foreign keys are neither enforced nor checked", function()
+test("with foreign key checks disabled, a migration neither enforces nor checks them", function()
   local m = perilune.migrator()
   m:register("a", parent_and_child)
   m:register("b", { foreign_keys = "disabled" }, "INSERT INTO child VALUES (7, 70)")
@@ -272,7 +272,7 @@ test("a database that does not enforce foreign keys is not checked", function()
   equal(#queue:foreign_key_violations(), 1)
 end)
 
-test("a failing collation in the check of foreign keys fails the migration with its error", function()
+test("a collation that fails during the foreign key check makes the migration fail with its error", function()
   local is_failing = false
   db:add_collation("c", function(a, b)
     if is_failing then error("no order") end
@@ -310,7 +310,7 @@ local function merged()
   return m, seen
 end
 
-test("a merged migration receives the applied migrations", function()
+test("a merging migration receives the names of the applied ones", function()
   for _, known in ipairs{ {}, { "v1" }, { "v1", "v2" } } do
     local queue = perilune.queue()
     noting(known):migrate(queue)
@@ -324,7 +324,7 @@ test("a merged migration receives the applied migrations", function()
   end
 end)
 
-test("a merged migration may keep the name of the last that it merges", function()
+test("a merging migration may have the name of the last merged one", function()
   noting{ "v1", "v2" }:migrate(db)
   local m, seen = perilune.migrator(), nil
   m:register("v2", { merges = { "v1", "v2" } }, function() seen = true end)
@@ -345,7 +345,7 @@ end)
 
 -- Schema changes
 
-test("a database that matches its migrations has no changes", function()
+test("a database that matches its migrations has no schema changes", function()
   local m = noting{ "a", "b" }
   equal({ m:has_schema_changes(db) }, { false, {} })
   m:migrate(db, "a")
@@ -375,7 +375,7 @@ test("schema differences are listed", function()
   })
 end)
 
-test("differing columns are shown in both forms", function()
+test("schema differences show both definitions of a column", function()
   local m = perilune.migrator()
   m:register("a", "CREATE TABLE a (x INTEGER NOT NULL, y TEXT)")
   m:migrate(db)
@@ -395,7 +395,7 @@ test("an unregistered migration is a schema change", function()
   equal(differences, { "added: migration b", "added: table b" })
 end)
 
-test("migrations run again in a scratch database with its own handle", function()
+test("has_schema_changes runs the migrations in a scratch database with its own handle", function()
   local m, calls = perilune.migrator(), {}
   m:register("a", function(db)
     calls[#calls + 1] = db
@@ -486,7 +486,7 @@ test("a database in memory is erased if its migrations have changed", function()
   equal({ m:migrate(db) }, { {}, {} })
 end)
 
-test("nothing is erased if nothing differs", function()
+test("nothing is erased if the schema matches the migrations", function()
   local m = noting{ "a", "b" }
   m.erase_on_schema_change = true
   m:migrate(db, "a")
@@ -495,7 +495,7 @@ test("nothing is erased if nothing differs", function()
   equal(db:fetch_value("SELECT count(*) FROM a"), 1)
 end)
 
-test("a file is erased only if it is named", function()
+test("a database file is erased only if the call names it", function()
   local path = temporary_path("shop.sqlite")
   local name = path:match("[^/]*$")
   for _, open in ipairs{ perilune.queue, perilune.pool } do
@@ -517,7 +517,7 @@ test("a file is erased only if it is named", function()
   end
 end)
 
-test("a failure in the scratch database erases nothing", function()
+test("a failing migration in the scratch database erases nothing", function()
   noting{ "a", "old" }:migrate(db)
   local m = perilune.migrator()
   m.erase_on_schema_change = true
@@ -528,7 +528,7 @@ end)
 
 -- Misuse
 
-test("a name can be registered once", function()
+test("a migration name can be registered only once", function()
   local m = noting{ "a" }
   matches(fails("argument", m.register, m, "a", "SELECT 1"), "two migrations are named `a`")
   equal(m:names(), { "a" })
@@ -632,7 +632,7 @@ test("SQL cannot end the transaction of a migration", function()
   end
 end)
 
-test("a rolled back migration does not count as applied, even if it has caught the error", function()
+test("a migration whose transaction was rolled back does not count as applied, even if it catches the error", function()
   local m = perilune.migrator()
   m:register("a", "CREATE TABLE a (x UNIQUE)")
   m:register("b", function(db)
@@ -644,7 +644,7 @@ test("a rolled back migration does not count as applied, even if it has caught t
   equal(db:fetch_value("SELECT count(*) FROM a"), 0)
 end)
 
-test("savepoints are allowed", function()
+test("savepoints are allowed in migrations", function()
   local m = perilune.migrator()
   m:register("a", function(db)
     db:execute("CREATE TABLE a (x)")
@@ -705,7 +705,7 @@ test("an error in did_apply ends the run", function()
   equal(m:applied(db), { "a", "b" })
 end)
 
-test("files are closed after migrations with open cursors and errors", function()
+test("database files are closed after migrations with open cursors and errors", function()
   for _, open in ipairs{ perilune.queue, perilune.pool } do
     local path = temporary_path("released.sqlite")
     local file = open(path)
@@ -844,7 +844,7 @@ test("a migration can neither close nor copy its database", function()
   queue:close()
 end)
 
-test("records follow the changes of migrations and their rollback", function()
+test("records follow schema changes of migrations and their rollback", function()
   local m = perilune.migrator()
   m:register("create", function(db)
     db:create_table("note", function(t)
@@ -946,7 +946,7 @@ test("invalid arguments of migrate_down are reported", function()
   equal({ err.migration, #m:applied() }, { "two", 2 })
 end)
 
-test("undoing may rebuild tables and keeps foreign keys", function()
+test("an undo step may rebuild tables and keeps foreign keys", function()
   local m = perilune.migrator()
   m:register("one", "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id INTEGER REFERENCES a (id) ON DELETE CASCADE); "
     .. "INSERT INTO a VALUES (1); INSERT INTO b VALUES (1)")

@@ -30,7 +30,7 @@ test("named expressions can be used in conditions, orders, selections and as fie
   equal(Book:select("is_old", perilune.count():as("n")):group("is_old"):order("n"):fetch_all()[2].n, 2)
 end)
 
-test("on aliases and associations, named expressions refer to those columns", function()
+test("named expressions on aliases and associations refer to their columns", function()
   local other = Book:aliased("other")
   equal(Book:join(other, Book.c.next_id:eq(other.c.id)):filter(other.c.age:eq(149)):pluck(Book.c.id, other.c.label), { { 1, "Moby-Dick (1851)" } })
   equal(Book:joining_required(Book.next):filter(Book.next.c.is_old):pluck("id"), { 1 })
@@ -61,7 +61,7 @@ test("keyset pages can be ordered by named expressions", function()
   equal(Book:order("age"):page_after(page.next, 2).records[1].id, 1)
 end)
 
-test("misuse is refused", function()
+test("invalid named expressions are refused", function()
   matches(fails("unknown_column", function() Book:filter{ is_odl = true } end), "is_old")
   matches(fails("argument", function() Book.expressions.title = Book.c.year end), "column of this name")
   matches(fails("argument", function() Book.expressions.x = 5 end), "expression")

@@ -50,7 +50,7 @@ test("a default scope applies to all requests of the class", function()
   equal(names(Book:joining_required(Book.author):order("id")), { "Typee", "The Plague" })
 end)
 
-test("keys are handled in a default scope as without one", function()
+test("a default scope does not change how keys are handled", function()
   local Scoped, Plain = perilune.record "author", perilune.record "author"
   function Scoped.requests:default() return self:filter{ deleted_at = perilune.null } end
   for _, class in ipairs{ Scoped, Scoped:extend(), Plain } do
@@ -87,7 +87,7 @@ test("a default scope applies to associations in every form unless they are unsc
   equal({ Author:having(Author.siblings:count():eq(1)):fetch_count(), Author:having(Author.siblings:unscoped():is_empty()):fetch_count() }, { 2, 0 })
 end)
 
-test("names of requests are checked", function()
+test("invalid names of named requests are refused", function()
   matches(fails("argument", function() function Author.requests:filter() end end), "method of every request")
   fails("argument", function() Author.requests.x = 5 end)
   matches(fails("unknown_method", function() Author:all():form("France") end), "from")

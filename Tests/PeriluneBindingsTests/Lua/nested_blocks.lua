@@ -13,7 +13,7 @@ end
 local function values(q) return q:fetch_values "SELECT a FROM t ORDER BY rowid" end
 local function add(q, value) q:execute("INSERT INTO t VALUES (?)", value) end
 
-test("an inner write is part of the outer one, and is undone alone if it fails", function()
+test("a nested write is part of the outer transaction, and only the nested write is undone if it fails", function()
   each(function(q)
     local function ship(value, fails) return q:write(function(db)
       add(db, value)
@@ -32,7 +32,7 @@ test("an inner write is part of the outer one, and is undone alone if it fails",
   end)
 end)
 
-test("an inner read reads what the outer block has written, and cannot write", function()
+test("a nested read sees the writes of the outer block and cannot write", function()
   each(function(q)
     q:write(function(db)
       add(db, 1)
@@ -52,7 +52,7 @@ test("an inner read reads what the outer block has written, and cannot write", f
   end)
 end)
 
-test("a write inside a read is an error that advises to use write", function()
+test("a write block inside a read block raises an error that suggests write", function()
   each(function(q)
     for _, path in ipairs{ { "read" }, { "write", "read" }, { "read", "read" }, { "write_without_transaction", "read" } } do
       local function enter(db, index)
@@ -121,7 +121,7 @@ test("write refuses a misspelled result that would not roll back", function()
   end)
 end)
 
-test("handles of inner blocks end with them, and handles of outer blocks reach the inner access", function()
+test("the handle of a nested block is unusable after it, and outer handles work inside it", function()
   each(function(q)
     local kept
     q:write(function(outer)
@@ -137,7 +137,7 @@ test("handles of inner blocks end with them, and handles of outer blocks reach t
   end)
 end)
 
-test("hooks, observers and automations of a transaction may open blocks", function()
+test("hooks, observers and automations may open blocks inside a transaction", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE note (text TEXT)"
   local Item, commits, callbacks = perilune.record "item", 0, {}
   function Item:will_insert() db:write(function(db) db:execute("INSERT INTO note VALUES (?)", self.name) end) end
@@ -157,7 +157,7 @@ test("hooks, observers and automations of a transaction may open blocks", functi
   equal({ commits, callbacks, db:fetch_values "SELECT text FROM note" }, { 1, { 1, 2, "committed" }, { "a" } })
 end)
 
-test("changes of undone inner blocks are not reported", function()
+test("changes of nested blocks that were undone are not reported", function()
   local changed = {}
   db:execute "CREATE TABLE t (a)"
   db:observe_transactions{ on_change = function(event) changed[#changed + 1] = event.new.a end }
@@ -169,7 +169,7 @@ test("changes of undone inner blocks are not reported", function()
   equal({ values(db), changed }, { { 1, 3 }, { 1, 3 } })
 end)
 
-test("an inner block cannot wait", function()
+test("a nested block cannot wait", function()
   db:execute "CREATE TABLE t (a)"
   local co = coroutine.wrap(function()
     db:write(function(db) return db:write(function(db)

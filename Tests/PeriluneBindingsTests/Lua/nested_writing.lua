@@ -43,7 +43,7 @@ local function melville()
   }
 end
 
-test("a record is inserted with its children and its parent", function()
+test("save_nested inserts a record with its children and its parent", function()
   make_classes()
   local author = melville()
   equal(author.born.year, 1819)
@@ -58,7 +58,7 @@ test("a record is inserted with its children and its parent", function()
   equal(author:has_changes(), false)
 end)
 
-test("rows with a key are updated, rows without one are inserted, and others are kept", function()
+test("save_nested updates rows with a key, inserts rows without one, and keeps other rows", function()
   make_classes()
   melville()
   local author = Author:save_nested{
@@ -74,7 +74,7 @@ test("rows with a key are updated, rows without one are inserted, and others are
   equal(Author:find(9).country_id, nil)
 end)
 
-test("rows missing from the lists are deleted on request", function()
+test("save_nested deletes rows that are missing from the lists on request", function()
   make_classes()
   melville()
   Tag:insert{ name = "travel" }
@@ -87,7 +87,7 @@ test("rows missing from the lists are deleted on request", function()
   equal(Book:fetch_count(), 0)
 end)
 
-test("a failure undoes everything and gives its location", function()
+test("a failure of save_nested undoes everything, and its error names the location in the tree", function()
   make_classes()
   melville()
   local err = refused("constraint_check", { name = "x", books = { { title = "a" }, { title = "" } } }, "books[2]: ", "books[2]")
@@ -100,7 +100,7 @@ test("a failure undoes everything and gives its location", function()
   equal(err.errors[1].column, "name")
 end)
 
-test("existing records can be written, and are unchanged after a failure", function()
+test("save_nested writes existing records, which stay unchanged after a failure", function()
   make_classes()
   local us, typee = Country{ name = "US" }, Book{ title = "Typee" }
   local author = Author:save_nested{ name = "Melville", country = us, books = { typee } }
@@ -114,7 +114,7 @@ test("existing records can be written, and are unchanged after a failure", funct
   equal(us:has_changes(), true)
 end)
 
-test("hooks and methods of the classes are called", function()
+test("save_nested calls the hooks and methods of the classes", function()
   make_classes()
   local log = {}
   function Book:will_insert() log[#log + 1] = "will insert " .. self.title .. " of " .. self.author_id end
@@ -124,7 +124,7 @@ test("hooks and methods of the classes are called", function()
   equal(log, { "will insert b of 1", "did update c" })
 end)
 
-test("rows that belong to other records are not moved", function()
+test("save_nested refuses rows that belong to other records", function()
   make_classes()
   melville()
   Author:insert{ name = "Camus" }
@@ -134,7 +134,7 @@ test("rows that belong to other records are not moved", function()
   refused("argument", { id = 1, country_id = 1, country = { name = "x" } }, "is set by `country`")
 end)
 
-test("misspelled names and values of the wrong kind are refused before anything is written", function()
+test("save_nested refuses misspelled names and values of the wrong kind before it writes anything", function()
   make_classes()
   equal(refused("unknown_column", { name = "a", bokks = {} }).suggestion, "books")
   equal(refused("unknown_column", { name = "a", books = { { titel = "x" } } }, "books[1]: ", "books[1]").suggestion, "title")
@@ -151,7 +151,7 @@ test("misspelled names and values of the wrong kind are refused before anything 
   fails("argument", Author.save_nested, Author, {}, {}, {})
 end)
 
-test("a record is written together with its fetched associations", function()
+test("save_nested writes a record together with its fetched associations", function()
   make_classes()
   melville()
   local author = Author:including_all(Author.books:including_all(Book.tags)):including_optional(Author.country):find(1)
@@ -195,7 +195,7 @@ test("fetched associations that contradict their record are refused", function()
   equal({ author.name, Author:find(1).name, author.books[2].title }, { "Other", "Anon", "" })
 end)
 
-test("a has_one value is a table, and a database may be the first argument", function()
+test("save_nested accepts a table for has_one, and a database as its first argument", function()
   make_classes()
   local author = Author:save_nested(db, { name = "a", first_book = { title = "b" } })
   equal(author.first_book.title, "b")
@@ -220,7 +220,7 @@ local function nodes() return db:fetch_values("SELECT id || ':' || ifnull(name, 
 
 local function save(values) return Node:save_nested(values, { delete_missing = true }) end
 
-test("a row can move between lists in either direction", function()
+test("save_nested can move a row between lists in either direction", function()
   make_nodes()
   save{ id = 1, kids = { { id = 2, kids = {} }, { id = 3, kids = { { id = 4 } } } } }
   equal(nodes(), { "1:root:-", "2:a:1", "3:b:1", "4:aa:3" })
@@ -229,7 +229,7 @@ test("a row can move between lists in either direction", function()
   equal(db:fetch_value("SELECT count(*) FROM leaf"), 1)
 end)
 
-test("a row is kept if its previous owner is deleted", function()
+test("save_nested keeps a moved row if its previous owner is deleted", function()
   make_nodes()
   save{ id = 1, kids = { { id = 3, kids = { { id = 4 } } } } }
   equal(nodes(), { "1:root:-", "3:b:1", "4:aa:3" })
@@ -238,7 +238,7 @@ test("a row is kept if its previous owner is deleted", function()
   equal(db:fetch_value("SELECT count(*) FROM leaf"), 1)
 end)
 
-test("records that move in memory are kept", function()
+test("save_nested keeps records that move between lists in memory", function()
   make_nodes()
   local root = Node:including_all(Node.kids:including_all(Node.kids)):find(1)
   local moved = table.remove(root.kids[1].kids)
@@ -250,7 +250,7 @@ test("records that move in memory are kept", function()
   equal(moved:has_changes(), false)
 end)
 
-test("a row with a parent outside the tree is not taken over", function()
+test("save_nested does not take over a row whose parent is outside the tree", function()
   make_nodes()
   local before = nodes()
   fails("nested_owner", save, { id = 3, kids = { { id = 4 } } })
@@ -260,7 +260,7 @@ test("a row with a parent outside the tree is not taken over", function()
   equal(nodes()[4], "4:aa:3")
 end)
 
-test("missing rows are deleted before rows with the same unique key are written", function()
+test("save_nested deletes missing rows before it writes rows with the same unique key", function()
   make_nodes()
   save{ id = 1, kids = { { name = "a" }, { id = 3 } } }
   equal(nodes(), { "1:root:-", "3:b:1", "4:a:1" })
@@ -272,7 +272,7 @@ test("missing rows are deleted before rows with the same unique key are written"
   equal(db:fetch_values("SELECT color FROM cover"), { "blue" })
 end)
 
-test("rows for a filtered association satisfy its conditions", function()
+test("rows that save_nested writes to a filtered association satisfy its conditions", function()
   db:execute[[
     CREATE TABLE owner (id INTEGER PRIMARY KEY);
     CREATE TABLE thing (id INTEGER PRIMARY KEY, owner_id INTEGER REFERENCES owner, kind TEXT, deleted_at DATETIME);
@@ -288,7 +288,7 @@ test("rows for a filtered association satisfy its conditions", function()
   equal(Owner:find(1):things():filter{ kind = "h" }:fetch_count(), 1)
 end)
 
-test("moved rows update counters, and their previous owners may be versioned", function()
+test("rows that save_nested moves update counters, even if their previous owners have versions", function()
   db:execute[[
     CREATE TABLE node (id INTEGER PRIMARY KEY, name TEXT, parent INTEGER REFERENCES node ON DELETE CASCADE, lock_version INTEGER NOT NULL DEFAULT 0,
       kid_count INTEGER NOT NULL DEFAULT 0);

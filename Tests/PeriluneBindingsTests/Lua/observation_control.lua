@@ -21,7 +21,7 @@ test("with duplicates, each transaction that may have changed the value delivers
   observation:cancel()
 end)
 
-test("map converts fetched values outside the database, and equal results are merged", function()
+test("map converts fetched values outside the database access, and equal results are delivered once", function()
   setup()
   local got = {}
   local observation = db:observe(function(db) return db:fetch_all "SELECT name FROM author" end, {
@@ -57,7 +57,7 @@ test("a paused observation fetches and delivers nothing until it resumes", funct
   equal({ observation:pause(), observation:resume(), observation:is_paused() }, { false, false, false })
 end)
 
-test("next and try_next wait for the end of a pause", function()
+test("while an observation is paused, next waits and try_next finds nothing", function()
   setup()
   local observation = db:observe(names)
   observation:pause()
@@ -69,7 +69,7 @@ test("next and try_next wait for the end of a pause", function()
   equal({ observation:next() }, {})
 end)
 
-test("an observation can be changed to fetch the next page", function()
+test("an observation can switch to another request, such as the next page", function()
   setup()
   local Author = perilune.record "author"
   local pages = Author:order "id"
@@ -93,7 +93,7 @@ test("an observation can be changed to fetch the next page", function()
   observation:cancel()
 end)
 
-test("a callback receives the values of a changed observation", function()
+test("after an observation switches its request, the callback receives the new values", function()
   setup()
   local got = {}
   local observation = db:observe(names, function(value) got[#got + 1] = value end, { keeps_alive = false })
@@ -157,7 +157,7 @@ test("an observation with regions fetches only after changes in them", function(
   observation:cancel()
 end)
 
-test("regions are checked", function()
+test("invalid regions are refused", function()
   setup()
   for _, wrong in ipairs{ 5, {}, { {} }, { table = "author", columns = 5 }, { table = 5 }, function() end, { "author", 5 } } do
     fails("argument", db.observe_region, db, wrong)
@@ -210,7 +210,7 @@ test("an error in one function of a shared observation does not affect the other
   equal({ errors, got, shared:count() }, { { 1 }, { "Melville Verne Ibsen" }, 1 })
 end)
 
-test("a request can be shared, and arguments are checked", function()
+test("a request can be observed by a shared observation, and invalid arguments are refused", function()
   setup()
   local Author = perilune.record "author"
   local count

@@ -11,7 +11,7 @@ local function settle()
   for _ = 1, 5 do perilune.sleep(0.001) end
 end
 
-test("a failed fetch is repeated after a pause that doubles with each failure", function()
+test("a failed fetch is retried after a delay that doubles with each failure", function()
   local errors, pauses, got, fetched, is_broken = {}, {}, {}, 0, true
   local observation = db:observe(function(db)
     fetched = fetched + 1
@@ -68,7 +68,7 @@ test("errors in fetching or in the callback go to on_error, and the observation 
   equal(got, { "", "a b c" })
 end)
 
-test("an SQL error is delivered, and the observation continues when the table is back", function()
+test("an observation delivers the SQL error of a dropped table and continues when the table exists again", function()
   local errors, got = {}, {}
   db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM later") end, function(count) got[#got + 1] = count end,
     { on_error = function(err) errors[#errors + 1] = err.kind end })

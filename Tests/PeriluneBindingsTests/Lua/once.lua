@@ -1,6 +1,6 @@
 local perilune = perilune
 
-test("a block runs once, together with its writes", function()
+test("the function of perilune.once runs once, in one transaction with its record", function()
   db:execute("CREATE TABLE t (a)")
   local function seed(handle)
     handle:execute("INSERT INTO t VALUES (1)")
@@ -13,7 +13,7 @@ test("a block runs once, together with its writes", function()
   equal(db:fetch_value("SELECT count(*) FROM t"), 1)
 end)
 
-test("a failing block leaves nothing behind and runs again next time", function()
+test("a failing function of perilune.once is rolled back and runs again next time", function()
   db:execute("CREATE TABLE t (a)")
   local is_broken = true
   local function seed(handle)
@@ -27,7 +27,7 @@ test("a failing block leaves nothing behind and runs again next time", function(
   equal(db:fetch_value("SELECT count(*) FROM t"), 1)
 end)
 
-test("inside a transaction, the block is part of it", function()
+test("perilune.once inside a transaction is part of the transaction", function()
   db:execute("CREATE TABLE t (a)")
   local function seed(handle) handle:execute("INSERT INTO t VALUES (1)") end
   pcall(db.write, db, function()
@@ -40,7 +40,7 @@ test("inside a transaction, the block is part of it", function()
   equal(db:fetch_value("SELECT count(*) FROM t"), 1)
 end)
 
-test("wrong arguments are refused", function()
+test("perilune.once refuses invalid arguments", function()
   matches(fails("argument", perilune.once, 1, print), "perilune.once: expected a key as a string, got the integer 1")
   matches(fails("argument", perilune.once, ("k"):rep(501), print), "at most 500 bytes, got 501")
   matches(fails("argument", perilune.once, "k"), "perilune.once: expected a function, got nil")

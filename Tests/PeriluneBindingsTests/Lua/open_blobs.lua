@@ -35,7 +35,7 @@ test("pieces iterates over the rest of a blob", function()
   end)
 end)
 
-test("a blob is written in pieces and keeps its size", function()
+test("a blob is written in pieces without changing its size", function()
   file()
   db:write(function(db)
     local blob <close> = db:open_blob("FILE", "Content", 1, { write = true })
@@ -65,7 +65,7 @@ test("text can be opened like a blob", function()
   db:read(function(db) equal(db:open_blob("file", "name", 1):read(), "a") end)
 end)
 
-test("a blob is unusable after its block", function()
+test("an open blob is unusable after its block", function()
   file()
   local kept
   db:read(function(db) kept = db:open_blob("file", "content", 1) end)
@@ -89,7 +89,7 @@ test("dropped blobs do not stay open", function()
   end)
 end)
 
-test("a blob expires when its row is changed or deleted", function()
+test("an open blob becomes invalid when its row is changed or deleted", function()
   file()
   db:write(function(db)
     local blob = db:open_blob("file", "content", 1, { write = true })
@@ -116,7 +116,7 @@ test("an open blob can move to another row", function()
   end)
 end)
 
-test("an error gives the reason why a blob cannot be opened", function()
+test("the error of a blob that cannot be opened has the reason", function()
   file()
   db:execute "CREATE VIEW newest AS SELECT * FROM file"
   db:execute "CREATE TABLE pair (a TEXT PRIMARY KEY, b BLOB) WITHOUT ROWID"
@@ -174,7 +174,7 @@ test("SQLite's internal tables cannot be opened under any name", function()
   end)
 end)
 
-test("blobs cannot be used in callbacks of SQLite", function()
+test("blobs cannot be used in callbacks that SQLite calls", function()
   file()
   db:read(function(db)
     local blob = db:open_blob("file", "content", 1)
@@ -189,7 +189,7 @@ test("blobs cannot be used in callbacks of SQLite", function()
   end)
 end)
 
-test("observations notice writes to a blob, and observers of changes are notified of them", function()
+test("observations and observers are notified of writes to a blob", function()
   file()
   local events = {}
   local observation = db:observe(function(db) return tostring(db:fetch_value "SELECT content FROM file") end)
@@ -202,7 +202,7 @@ test("observations notice writes to a blob, and observers of changes are notifie
   observation:cancel()
 end)
 
-test("an observation that reads pieces notices changes of the row", function()
+test("an observation that reads a blob in pieces is notified of changes to the row", function()
   file()
   local observation = db:observe(function(db) return db:open_blob("file", "content", 1):read(5) end)
   equal(select(2, observation:try_next()), "Hello")
@@ -211,7 +211,7 @@ test("an observation that reads pieces notices changes of the row", function()
   observation:cancel()
 end)
 
-test("a column may have a name of the row id", function()
+test("a blob can be opened in a table with a column named rowid", function()
   db:execute "CREATE TABLE t (rowid TEXT, content BLOB)"
   db:execute("INSERT INTO t VALUES ('x', x'616263')")
   db:read(function(db) equal(db:open_blob("t", "content", 1):read(), "abc") end)

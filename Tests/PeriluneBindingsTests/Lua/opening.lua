@@ -9,7 +9,7 @@ local function file()
   return path
 end
 
-test("prepare is called with the connection of a queue right after it was opened", function()
+test("the prepare function is called with a queue's connection when it is opened", function()
   local calls = 0
   local db = perilune.queue(file(), { prepare = function(db)
     calls = calls + 1
@@ -23,7 +23,7 @@ test("prepare is called with the connection of a queue right after it was opened
   equal(calls, 1)
 end)
 
-test("prepare is called with each connection of a pool before its first use, outside transactions", function()
+test("the prepare function is called with each connection of a pool before its first use, outside transactions", function()
   local calls = 0
   local db = perilune.pool(file(), { prepare = function(db)
     calls = calls + 1
@@ -42,7 +42,7 @@ test("prepare is called with each connection of a pool before its first use, out
   db:write(function(db) equal(db:fetch_value "PRAGMA cache_size", 123) end)
 end)
 
-test("an error in prepare is raised by opening or by the first use", function()
+test("an error in the prepare function is raised when the database is opened or first used", function()
   local path = file()
   local err = { kind = "mine" }
   local is_done, raised = pcall(perilune.queue, path, { prepare = function() error(err) end })
@@ -56,7 +56,7 @@ test("an error in prepare is raised by opening or by the first use", function()
   equal(db:read(function(db) return db:fetch_value "SELECT n FROM t" end), 2)
 end)
 
-test("prepare can neither leave a transaction open, start an access, nor wait", function()
+test("the prepare function can neither leave a transaction open, nor open a block, nor wait", function()
   local path = file()
   matches(fails(nil, perilune.queue, path, { prepare = function(db) db:execute "BEGIN" end }), "transaction")
   local db
@@ -69,7 +69,7 @@ test("prepare can neither leave a transaction open, start an access, nor wait", 
   equal(perilune.queue(path):fetch_value "SELECT n FROM t", 2)
 end)
 
-test("the handle of prepare is unusable afterwards", function()
+test("the handle of the prepare function is unusable afterwards", function()
   local kept
   perilune.queue(nil, { prepare = function(db) kept = db end })
   fails("dead_handle", kept.fetch_value, kept, "SELECT 1")
@@ -145,7 +145,7 @@ test("triggers and views with strings in double quotes are usable, and new SQL s
   db:close()
 end)
 
-test("double_quoted_strings = false refuses them, and the message names the trigger or view", function()
+test("with double_quoted_strings = false, such triggers and views are refused by name", function()
   local path = temporary_path "foreign.sqlite"
   local db = perilune.queue(path)
   db:execute "CREATE TABLE mob (id INTEGER PRIMARY KEY, at INT, pos INT); INSERT INTO mob VALUES (1, 0, 2)"

@@ -18,20 +18,20 @@ local calls = {
   observe = function(options) db:observe(function() end, function() end, options) end,
 }
 
-test("of several unknown options, the first by name is reported", function()
+test("if several options are unknown, the alphabetically first one is reported", function()
   for name, call in pairs(calls) do
     local err = fails("unknown_option", call, { zebra = 1, apple = 2, mango = 3 })
     equal({ name, err.name }, { name, "apple" })
   end
 end)
 
-test("unnamed values in options are refused", function()
+test("tables of options refuse values without a name", function()
   for _, call in pairs(calls) do
     matches(fails("argument", call, { "x" }), "expected options with names, got ")
   end
 end)
 
-test("an unknown option names the function, even if a function ends with the call", function()
+test("the error of an unknown option names the function, even in a tail call", function()
   local last_calls = {
     ["db:create_table"] = function() return db:create_table("t", { apple = 1 }, function() end) end,
     ["perilune.record"] = function() return perilune.record("author", { apple = 1 }) end,

@@ -11,7 +11,7 @@ local function author_class()
   return perilune.record("author")
 end
 
-test("records, requests and `db` use an override while the function runs", function()
+test("perilune.with overrides the database of records, requests and `db` while its function runs", function()
   local Author, other, outer = author_class(), other_database(), db
   local name, count = perilune.with({ database = other }, function(given, extra)
     equal(extra, "extra")
@@ -25,7 +25,7 @@ test("records, requests and `db` use an override while the function runs", funct
   equal({ Author:find(1).name, Author:fetch_count() }, { "own", 1 })
 end)
 
-test("overrides can be nested and are reset after an error", function()
+test("database overrides can be nested and end after an error", function()
   local Author, first, second, outer = author_class(), other_database(), other_database(), db
   second:execute("UPDATE author SET name = 'second'")
   perilune.with({ database = first }, function()
@@ -43,7 +43,7 @@ test("overrides can be nested and are reset after an error", function()
   equal(Author:find(1).name, "own")
 end)
 
-test("an override inside an access takes precedence, as does an access inside the override", function()
+test("the innermost of a block and a database override determines the database", function()
   local Author, other = author_class(), other_database()
   db:read(function(reading)
     equal(Author:find(1).name, "own")
@@ -63,7 +63,7 @@ test("an override inside an access takes precedence, as does an access inside th
   end)
 end)
 
-test("a `db` that the script has assigned is not changed", function()
+test("a database override does not change a `db` that the script has assigned", function()
   local other, own = other_database(), {}
   db = own
   perilune.with({ database = other }, function(given)
@@ -73,7 +73,7 @@ test("a `db` that the script has assigned is not changed", function()
   equal(db, 7)
 end)
 
-test("an override cannot be left by yielding", function()
+test("the function of a database override cannot yield", function()
   local other, outer = other_database(), db
   local thread = coroutine.create(function()
     perilune.with({ database = other }, function() coroutine.yield() end)
@@ -84,7 +84,7 @@ test("an override cannot be left by yielding", function()
   equal(db == outer, true)
 end)
 
-test("closing the database inside is an error, and the previous one is restored", function()
+test("closing the database inside its override is an error, and the previous database is restored", function()
   local other, outer = other_database(), db
   perilune.with({ database = other }, function()
     db:close()
@@ -95,7 +95,7 @@ test("closing the database inside is an error, and the previous one is restored"
   equal(db:fetch_value("SELECT 1"), 1)
 end)
 
-test("an invalid override is a clear error", function()
+test("an invalid database override is refused", function()
   local function noop() end
   matches(fails("argument", perilune.with, db, noop), "expected a table such as { database = db }")
   matches(fails("argument", perilune.with, nil, noop), "got nil")

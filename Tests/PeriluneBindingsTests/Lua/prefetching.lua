@@ -26,13 +26,13 @@ local function titles(authors, field)
   return result
 end
 
-test("all rows get their lists in the requested order", function()
+test("including_all gives each row its list in the requested order", function()
   equal(titles(Author:including_all(Author.books:order("id")):fetch_all(), "books"), { Ada = "a b d", Bob = "", Cy = "", Di = "c" })
   equal(titles(Author:including_all(Author.books:order(Book.c.id:desc())):fetch_all(), "books"),
     { Ada = "d b a", Bob = "", Cy = "", Di = "c" })
 end)
 
-test("some rows or one row get their lists", function()
+test("including_all works for some rows and for one row", function()
   equal(titles(Author:filter("id < 2"):including_all(Author.books:order("id")):fetch_all(), "books"), { Ada = "a b d", Di = "c" })
   equal(titles(Author:order("id"):limit(1):including_all(Author.books):fetch_all(), "books"), { Di = "c" })
   equal(#Author:order(Author.c.id:desc()):including_all(Author.books):fetch_one().books, 0)
@@ -41,7 +41,7 @@ test("some rows or one row get their lists", function()
     { Ada = "a d" })
 end)
 
-test("if all rows are fetched with integer keys, keys are not bound", function()
+test("if all rows are fetched, including_all does not bind their integer keys", function()
   local function statement(request)
     request:fetch_all()
     return request.node.plans.rows.prefetches[1].plan.sql
@@ -59,42 +59,42 @@ test("if all rows are fetched with integer keys, keys are not bound", function()
   matches(request.node.plans.first.prefetches[1].plan.sql, "json_each")
 end)
 
-test("limits apply to each row", function()
+test("a limit in including_all applies to each row", function()
   equal(titles(Author:including_all(Author.books:order("id"):limit(2)):fetch_all(), "books"), { Ada = "a b", Bob = "", Cy = "", Di = "c" })
 end)
 
-test("rows with the same key have separate lists", function()
+test("rows with the same key get separate lists", function()
   local authors = Author:order("name"):including_all(Author.of_number:order("id")):fetch_all()
   equal(titles(authors, "of_number"), { Ada = "a nobody d odd", Bob = "a nobody d odd", Cy = "", Di = "c" })
   equal(rawequal(authors[1].of_number, authors[2].of_number), false)
   equal(rawequal(authors[1].of_number[1], authors[2].of_number[1]), true)
 end)
 
-test("keys can be texts", function()
+test("including_all works with text keys", function()
   equal(titles(Author:including_all(Author.of_club:order("id")):fetch_all(), "of_club"),
     { Ada = "a c d", Bob = "b", Cy = "a c d", Di = "" })
 end)
 
-test("keys in an integer column need not be integers", function()
+test("including_all finds keys in integer columns that are not integers", function()
   db:execute "INSERT INTO author VALUES (5, 'Ed', NULL, 'x')"
   db:execute "INSERT INTO book VALUES (8, 5, 'e', NULL, 'x'), (9, 5, 'f', NULL, 'X')"
   equal(titles(Author:including_all(Author.of_number:order("id")):fetch_all(), "of_number"),
     { Ada = "a nobody d odd", Bob = "a nobody d odd", Cy = "", Di = "c", Ed = "e" })
 end)
 
-test("lists can be nested", function()
+test("including_all can be nested", function()
   local request = Author:including_all(Author.books:order("id"):including_all(Book.chapters:order("id"))):order("id")
   local authors = request:fetch_all()
   equal({ #authors[2].books[1].chapters, #authors[2].books[2].chapters, authors[1].books[1].chapters[1].title }, { 2, 0, "three" })
 end)
 
-test("prefetching for no rows works", function()
+test("including_all works without rows", function()
   db:execute "DELETE FROM author"
   equal(Author:including_all(Author.books):fetch_all(), {})
   equal(Author:including_all(Author.books):fetch_one(), nil)
 end)
 
-test("many rows get their own rows", function()
+test("including_all gives each of many rows its associated rows", function()
   db:execute "DELETE FROM book"
   db:execute "DELETE FROM author"
   db:write(function()

@@ -656,6 +656,6 @@ local function check(seed, schemas, count)
   end
 end
 
-test("200 random requests with associations match nested loops", function() check(1, 4, 50) end)
-test("200 more random requests with associations match nested loops", function() check(4711, 4, 50) end)
-test("a third set of 200 random requests with associations matches nested loops", function() check(99991, 4, 50) end)
+test("200 random requests with associations return the rows that nested loops find", function() check(1, 4, 50) end)
+test("200 more random requests with associations return the rows that nested loops find", function() check(4711, 4, 50) end)
+test("a third set of 200 random requests with associations returns the rows that nested loops find", function() check(99991, 4, 50) end)

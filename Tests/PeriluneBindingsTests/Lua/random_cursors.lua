@@ -271,7 +271,7 @@ local function check(round)
   end
 end
 
-test("150 random loops outside of blocks match loops in a block", function()
+test("150 random loops over cursors outside of blocks match loops inside a block", function()
   for round = 1, rounds(150) do check(round) end
 end)
 

@@ -51,7 +51,7 @@ local function random_tree()
   return tree, expected
 end
 
-test("random trees are written correctly, and kept rows keep their columns and children", function()
+test("save_nested writes random trees correctly, and kept rows keep their columns and children", function()
   local Room = make()
   for turn = 1, rounds(150) do
     local tree, expected = random_tree()

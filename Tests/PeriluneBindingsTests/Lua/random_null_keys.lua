@@ -253,7 +253,7 @@ test("random associations by nullable text keys match SQL", function()
   end
 end)
 
-test("random first rows of associations by nullable text keys match SQL", function()
+test("random has_one associations by nullable text keys match SQL", function()
   for _ = 1, rounds(60) do
     local classes = make()
     for _ = 1, 10 do check_first(classes) end

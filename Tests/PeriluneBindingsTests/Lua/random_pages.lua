@@ -170,9 +170,9 @@ local function check_changes(make, count)
   end
 end
 
-test("100 random walks through pages match the whole order", function() check_walks(make_plain, 100) end)
-test("100 random walks through pages with indexes match the whole order", function() check_walks(make_indexed, 100) end)
-test("100 random walks over renamed fields match the whole order", function() check_walks(make_named, 100) end)
+test("the pages of 100 random requests contain all rows in order", function() check_walks(make_plain, 100) end)
+test("the pages of 100 random requests over indexed columns contain all rows in order", function() check_walks(make_indexed, 100) end)
+test("the pages of 100 random requests over renamed fields contain all rows in order", function() check_walks(make_named, 100) end)
 test("rows can be added and removed between 200 random pages", function() check_changes(make_plain, 200) end)
 test("rows can be added and removed between 200 random pages with indexes", function() check_changes(make_indexed, 200) end)
 test("rows can be added and removed between 200 random pages over renamed fields", function() check_changes(make_named, 200) end)

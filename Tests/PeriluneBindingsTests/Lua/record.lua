@@ -87,7 +87,7 @@ test("records are plain tables that contain only columns, fetched or not", funct
   equal(keys, { "born", "id", "name" })
 end)
 
-test("pairs returns the columns in order, then other fields", function()
+test("pairs iterates over the columns of a record in order, then over other fields", function()
   local Author = library()
   local With = Author:extend{ extra = { "books" } }
   local author = With{ name = "Ada", books = 3 }
@@ -104,7 +104,7 @@ test("records are equal if they have the same class and columns", function()
   equal(Author{ name = "a" } == Other{ name = "a" }, false)
 end)
 
-test("tostring shows the table and its columns", function()
+test("tostring of a record shows its table and columns", function()
   local Author = library()
   equal(tostring(Author{ id = 1, name = "Ada", active = false }),
     'author{id = 1, name = "Ada", country = NULL, born = NULL, active = false}')
@@ -118,7 +118,7 @@ test("the metatables of records and classes are hidden", function()
   fails(nil, setmetatable, Author{ name = "x" }, {})
 end)
 
-test("a class recognizes its records", function()
+test("a class can test whether a value is one of its records", function()
   local Author = library()
   db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)")
   local Book, Sub = perilune.record("book"), Author:extend()
@@ -152,14 +152,14 @@ test("a column with the name of a method is a field, and the method is reachable
   equal(T:find(1).insert, "x")
 end)
 
-test("a record may be empty or have all fields", function()
+test("a new record may have no fields or all of them", function()
   local Author = library()
   equal(Author().name, nil)
   equal(tostring(Author{}), "author{id = NULL, name = NULL, country = NULL, born = NULL, active = NULL}")
   for _, value in ipairs{ "x", 1, true } do matches(fails("argument", Author, value), "expected a table of columns") end
 end)
 
-test("from_row keeps other values as fields, which are never written", function()
+test("from_row keeps additional values as fields that are never written", function()
   local Author = library()
   Author{ name = "Ada" }:insert()
   local author = Author.from_row(db:fetch_one("SELECT *, 7 AS books FROM author"))
@@ -173,7 +173,7 @@ test("from_row keeps other values as fields, which are never written", function(
   fails("argument", Author.from_row, 1)
 end)
 
-test("copies are independent records", function()
+test("a copy of a record is independent of the original", function()
   local Author = library()
   local author = Author{ name = "Ada" }:insert()
   local copy = author:copy()
@@ -184,7 +184,7 @@ test("copies are independent records", function()
   equal(inserted.id, 2)
 end)
 
-test("class functions are called with a colon", function()
+test("methods of a class are called with a colon", function()
   local Author = library()
   Author{ name = "Ada" }:insert()
   local row = db:fetch_one("SELECT * FROM author")
@@ -256,7 +256,7 @@ test("schema changes of a rolled back transaction are forgotten", function()
   equal(tostring(Author:find(1)):find("email"), nil)
 end)
 
-test("options of classes are checked", function()
+test("invalid options of a record class are refused", function()
   matches(fails("unknown_option", perilune.record, "t", { primary_ky = "id" }), "did you mean")
   fails("argument", perilune.record, "t", { primary_key = 1 })
   fails("argument", perilune.record, "t", { primary_key = {} })
@@ -282,7 +282,7 @@ test("calling methods with a dot is an error", function()
   matches(fails("argument", Author{ name = "x" }.update), "before the colon")
 end)
 
-test("names may contain quotes and be keywords", function()
+test("table and column names may contain quotes and be SQL keywords", function()
   db:execute([[CREATE TABLE "order ""by""" ("select" INTEGER PRIMARY KEY, "a ""b""" TEXT, "group" TEXT DEFAULT 'g')]])
   local T = perilune.record('ORDER "BY"')
   local record = T{ ['a "b"'] = "x" }:insert()
@@ -314,7 +314,7 @@ test("a record cannot be used as a key", function()
   matches(fails("argument", Item.fetch_one, Item, item).message, "got a record")
 end)
 
-test("records can be made only from rows with column names", function()
+test("from_row refuses rows without column names", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
   local Item = perilune.record("item")
   matches(fails("argument", Item.from_row, { 1, "a" }).message, "from_row: expected names of columns, got the integer 1")
@@ -329,7 +329,7 @@ test("a method that is added to a class later is inherited by its extended class
   equal(Sub:filter(), "own")
 end)
 
-test("methods of an extended class accept SQL, statements and keys", function()
+test("fetch methods of an extended class accept SQL, statements and keys", function()
   local Author = library()
   local Sub = Author:extend()
   Author:insert_all{ { name = "a" }, { name = "b" } }
@@ -343,7 +343,7 @@ test("methods of an extended class accept SQL, statements and keys", function()
   equal(Sub:delete_all(), 2)
 end)
 
-test("fetch_one accepts SQL with arguments, and refuses SQL alone because it could be a key", function()
+test("fetch_one accepts SQL with arguments, and refuses SQL without arguments because it could be a key", function()
   local Author = library()
   Author:insert_all{ { name = "a" }, { name = "b" } }
   local sql = "SELECT * FROM author WHERE name = ?"
@@ -355,7 +355,7 @@ test("fetch_one accepts SQL with arguments, and refuses SQL alone because it cou
   equal(Author:from_sql("SELECT * FROM author ORDER BY id DESC"):fetch_one().id, 2)
 end)
 
-test("two classes for one table are distinguished, with advice on sharing", function()
+test("the error about a record of another class for the same table suggests sharing the class", function()
   local Author = library()
   local Twin = perilune.record("author")
   function Author:label() return self.name end

@@ -26,7 +26,7 @@ local function refused(kind, f, ...)
   return err
 end
 
-test("unknown columns are refused", function()
+test("records refuse unknown columns", function()
   local err = refused("unknown_column", Author, { nmae = "x" })
   equal({ err.table, err.name, err.suggestion }, { "author", "nmae", "name" })
   equal(err.message, "no column `nmae` in `author`; did you mean `name`? Available: born, country, id, name")
@@ -50,7 +50,7 @@ test("a table in place of a table name is refused", function()
     'perilune.record: argument 1: expected the name of a table, got a table; use perilune.record("author", { ... })')
 end)
 
-test("missing required columns are reported", function()
+test("inserting a record without its required columns is refused", function()
   local err = refused("constraint_not_null", Author.insert, Author, { country = "UK" })
   equal({ err.table, err.columns[1] }, { "author", "name" })
   local ada = Author:find(1)
@@ -63,7 +63,7 @@ test("missing required columns are reported", function()
   equal(refused("validation", Required.insert, Required, {}).errors, { { column = "name", message = "is required" } })
 end)
 
-test("values of the wrong type are refused", function()
+test("records refuse values of the wrong type", function()
   local err = refused("conversion", Author.insert, Author, { name = {} })
   equal({ err.table, err.column }, { "author", "name" })
   refused("conversion", Author.insert, Author, { name = print })
@@ -118,7 +118,7 @@ test("an update without a row is an error", function()
   matches(refused("argument", Author.update, Author, { name = "x" }).message, "no value for the key (id) of `author`")
 end)
 
-test("a composite key given as one value is refused", function()
+test("a single value for a composite key is refused", function()
   local err = refused("argument", Book.find, Book, 1)
   matches(err.message, "the key of `book` has several columns; pass a table with author_id, title")
   refused("argument", Book.fetch_one, Book, "Notes")
@@ -145,7 +145,7 @@ test("writing a view is refused", function()
   matches(refused("argument", Label.upsert, Label, { id = 1 }).message, "a view has no keys")
 end)
 
-test("SQL in place of a key, a list in place of a record, and a record in place of a value are refused", function()
+test("SQL instead of a key, a list instead of a record, and a record instead of a value are refused", function()
   for _, sql in ipairs{ "SELECT * FROM author", " select id from author where 1", "WITH a AS (SELECT 1) SELECT * FROM a" } do
     matches(refused("argument", Author.fetch_one, Author, sql).message, "fetch_one: expected a key, got SQL; use Class:from_sql")
     matches(refused("argument", Author.find, Author, sql).message, "find: expected a key, got SQL")
@@ -178,7 +178,7 @@ test("an empty insert uses defaults and checks required columns", function()
   equal(perilune.record "entry":insert{}.note, "x")
 end)
 
-test("names may contain quotes and be keywords", function()
+test("table and column names may contain quotes and be SQL keywords", function()
   db:execute[[
     CREATE TABLE "group ""by""" ("order" INTEGER PRIMARY KEY, "a""b" TEXT, "select" TEXT DEFAULT 'd', "x'y" TEXT)]]
   local Odd = perilune.record 'group "by"'
@@ -198,7 +198,7 @@ test("names may contain quotes and be keywords", function()
   for _, name in ipairs{ "", "a\0b", "\xff" } do fails("argument", perilune.record, name) end
 end)
 
-test("two thousand columns are allowed", function()
+test("a record class may have two thousand columns", function()
   local names = {}
   for index = 1, 2000 do names[index] = "c" .. index .. (index == 1 and " INTEGER PRIMARY KEY" or "") end
   db:execute("CREATE TABLE wide (" .. table.concat(names, ", ", 1, 2000) .. ")")
@@ -255,7 +255,7 @@ test("invalid lists of keys are refused", function()
   matches(err.message, "delete_one: the given columns are not a unique key")
 end)
 
-test("messages name the called method", function()
+test("error messages name the called method", function()
   db:execute "CREATE TABLE plain (a)"
   local Plain = perilune.record "plain"
   local plain = Plain{ a = 1 }:insert()
@@ -263,7 +263,7 @@ test("messages name the called method", function()
   db:execute "DROP TABLE plain"
 end)
 
-test("columns with names of methods leave the methods to the class", function()
+test("methods whose names are also columns are callable through the class", function()
   db:execute "CREATE TABLE log (id INTEGER PRIMARY KEY, changes TEXT, has_changes TEXT, update_changes TEXT)"
   local Log = perilune.record "log"
   local log = Log:insert{ changes = "a" }

@@ -66,7 +66,7 @@ test("update and save write the columns that a record has", function()
   end
 end)
 
-test("update_changes writes the given columns, or the columns that differ from the row", function()
+test("update_changes writes the given columns, or the columns that have changed", function()
   make()
   for _, kind in ipairs{ "made", "fetched", "partly_fetched" } do
     reset()
@@ -125,7 +125,7 @@ test("hooks and types do not affect which columns are written", function()
   end
 end)
 
-test("the creation time of a row is kept", function()
+test("saving a record keeps the creation time of its row", function()
   db:execute "CREATE TABLE post (id INTEGER PRIMARY KEY, title TEXT, created_at DATETIME, updated_at DATETIME)"
   local Post = perilune.record("post", { timestamps = true })
   for _, verb in ipairs{ "update", "save", "update_changes", "upsert" } do
@@ -138,7 +138,7 @@ test("the creation time of a row is kept", function()
   end
 end)
 
-test("a setting is stored if the table with one row is empty", function()
+test("updating a single-row setting inserts the row if it is missing", function()
   db:create_table("configuration", function(t)
     t:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
     t:column("theme", "text")

@@ -25,7 +25,7 @@ test("a date in a record equals perilune.date of its text", function()
   end
 end)
 
-test("days of all years and months are read like perilune.date", function()
+test("records read days of all years and months like perilune.date", function()
   local state, random = 7, nil
   function random(least, most)
     state = (state * 1103515245 + 12345) % 2147483648
@@ -43,14 +43,14 @@ test("days of all years and months are read like perilune.date", function()
   for index, event in ipairs(Event:fetch_all()) do equal(event.at, perilune.date(written[index])) end
 end)
 
-test("numbers are Julian days or Unix seconds", function()
+test("numbers in date columns are Julian days or Unix seconds", function()
   db:execute "INSERT INTO event (at) VALUES (2451545), (1772323200), (2451545.5), (NULL)"
   local events = Event:fetch_all()
   for index, number in ipairs{ 2451545, 1772323200, 2451545.5 } do equal(events[index].at, perilune.date:from_database(number)) end
   equal(events[4].at, nil)
 end)
 
-test("each way to read an invalid date raises an error with the row", function()
+test("reading an invalid date raises an error that names the row", function()
   for _, text in ipairs{ "noon", "2026-02-30", "2026-13-01", "2026-00-10", "2026-01-00", "2026-03-01 24:00", "2026-03-01 12:60",
     "2026-03-01 12:00:60", "2026-03-01 12:00:00.", "2026-03-01x", "", "2026-3-1", "12:30", "2026-03-01 12",
     "2026-03-01 12:30:5" } do
@@ -77,7 +77,7 @@ test("each way to read an invalid date raises an error with the row", function()
   end
 end)
 
-test("rows, RETURNING and from_row give dates", function()
+test("rows, RETURNING and from_row return dates", function()
   db:execute "INSERT INTO event VALUES (1, '2026-03-01', 'a'), (2, '2026-03-02 10:00+02:00', 'b')"
   local wanted = { perilune.date "2026-03-01", perilune.date "2026-03-02 08:00" }
   for event in Event:order("id"):rows() do equal(event.at, wanted[event.id]) end
@@ -85,7 +85,7 @@ test("rows, RETURNING and from_row give dates", function()
   for _, event in ipairs(Event:update_all({ note = "c" }, { returning = true })) do equal(event.at, wanted[event.id]) end
 end)
 
-test("dates behave like values of perilune.date and have the same type", function()
+test("dates in records have the type and behavior of perilune.date", function()
   db:execute "INSERT INTO event VALUES (1, '2026-03-01 10:00', 'a')"
   local event = Event:find(1)
   equal(perilune.date.is(event.at), true)
@@ -97,7 +97,7 @@ test("dates behave like values of perilune.date and have the same type", functio
   fails(nil, function() event.at.year = 5 end)
 end)
 
-test("hooks see dates", function()
+test("hooks receive dates", function()
   db:execute "INSERT INTO event VALUES (1, '2026-03-01', 'a'), (2, '2026-03-02 10:00+02:00', 'b')"
   local seen = {}
   function Event:did_fetch() seen[#seen + 1] = tostring(self.at) end

@@ -21,7 +21,7 @@ end
 
 -- Schema
 
-test("the schema contains the constraints of the database", function()
+test("constraints are part of the database schema", function()
   local Author, Book = migrate()
   equal(fails("constraint_not_null", Author.insert, Author, {}).columns, { "name" })
   equal(fails("constraint_foreign_key", Book.insert, Book, { title = "Typee", author_id = 7 }).extended_code, 787)
@@ -48,7 +48,7 @@ end)
 
 -- Records
 
-test("fields are columns, insert sets the key, and NULL is nil", function()
+test("fields of a record are columns, insert sets the key, and NULL is nil", function()
   local Author = migrate()
   local author = Author{ name = "Melville" }
   equal({ author.id, author.country }, {})
@@ -130,7 +130,7 @@ test("records are fetched by key, unique columns, SQL and statements", function(
   for author in Author:rows(statement, 2) do equal(author.name, "Camus") end
 end)
 
-test("keys may have any type, and a hook can generate keys that are not row ids", function()
+test("keys may have any type, and a hook can generate keys", function()
   db:execute[[
     CREATE TABLE country (code TEXT PRIMARY KEY NOT NULL, name TEXT);
     CREATE TABLE citizenship (person INTEGER, code TEXT, since INTEGER, PRIMARY KEY (person, code))]]
@@ -205,13 +205,13 @@ test("validation and defaults belong in hooks or overridden methods", function()
   equal({ calls, Author:fetch_count() }, { 1, 2 })
 end)
 
-test("values that the schema sets are read back", function()
+test("values that the schema generates are read back", function()
   db:execute "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT DEFAULT 'none', length INTEGER AS (length(text)))"
   local note = perilune.record "note" {}:insert()
   equal({ note.text, note.length }, { "none", 4 })
 end)
 
-test("a table may replace rows by its own conflict clause", function()
+test("the conflict clause of a table may replace rows", function()
   db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT REPLACE)"
   local Person = perilune.record "person"
   equal({ Person{ name = "Ada" }:insert().id, Person{ name = "Ada" }:insert().id, Person:fetch_count() }, { 1, 2, 1 })
@@ -224,7 +224,7 @@ end)
 
 -- Requests, associations, composite shapes, as the screens of a library need them
 
-test("lists, a parent with its children, and a child with its parent can be fetched", function()
+test("lists of records, parents with children, and children with parents can be fetched", function()
   local Author, Book = migrate()
   Author.books = Author:has_many(Book)
   Book.author = Book:belongs_to(Author)

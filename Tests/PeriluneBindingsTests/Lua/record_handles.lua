@@ -34,7 +34,7 @@ local function ways(handle)
   }
 end
 
-test("using the handle of an ended block raises an explicit error", function()
+test("a record method raises an explicit error for the handle of an ended block", function()
   local handle
   db:write(function(inner) handle = inner end)
   function Person:validate(db) db:fetch_value "SELECT 1" end
@@ -44,7 +44,7 @@ test("using the handle of an ended block raises an explicit error", function()
   equal(db:fetch_all "SELECT id, name FROM person", { { id = 1, name = "Ada" } })
 end)
 
-test("a closed database raises an explicit error", function()
+test("a record method raises an explicit error for a closed database", function()
   local other = perilune.queue(":memory:")
   other:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT)"
   Person:insert(other, { name = "x" })
@@ -53,7 +53,7 @@ test("a closed database raises an explicit error", function()
   for _, way in ipairs(ways(other)) do fails("closed", way) end
 end)
 
-test("other values in place of a database raise an explicit error", function()
+test("a record method raises an explicit error for a value that is not a database", function()
   local ada = Person:find(1)
   fails("argument", ada.update, ada, "db")
   fails("argument", ada.refresh, ada, 1)

@@ -20,7 +20,7 @@ local function owners()
   return Owner, Thing
 end
 
-test("a converted key is found by its Lua value", function()
+test("find accepts the Lua value of a converted key", function()
   local Owner = owners()
   equal(Owner:find("A").n, 1)
   equal(Owner:fetch_one("B").n, 2)
@@ -94,7 +94,7 @@ local function events()
   return Event, Guest
 end
 
-test("a date key is found in the format of its row", function()
+test("find finds a date key in any stored format", function()
   local Event = events()
   equal(Event:find("2026-01-01").n, 1)
   equal(Event:find("2026-01-02").n, 2)
@@ -124,7 +124,7 @@ test("a record with a date key keeps the format of its row", function()
   equal(event:delete{ returning = "n" }, 5)
 end)
 
-test("a new record with the date of a row refers to that row", function()
+test("a new record with the date key of a row refers to that row", function()
   local Event = events()
   local date = perilune.date "2026-01-01"
   Event:upsert{ day = date, n = 6 }
@@ -273,7 +273,7 @@ test("a field that was not fetched is written if it was set to NULL", function()
   end
 end)
 
-test("hooks, drafts, statements and lists write NULL and read nil", function()
+test("hooks, drafts, statements and lists write nil as NULL and read NULL as nil", function()
   local T = rows()
   local seen = {}
   function T:will_insert() seen[#seen + 1] = { self.name, self.n } end

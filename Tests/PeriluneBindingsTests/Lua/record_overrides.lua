@@ -40,7 +40,7 @@ end
 
 local function kinds() return db:fetch_value "SELECT group_concat(kind) FROM (SELECT kind FROM member ORDER BY id)" end
 
-test("save calls update, then insert", function()
+test("save calls the class's update, then its insert", function()
   local Member = members()
   Member{ name = "Bob" }:save()
   equal(logged(), "insert")
@@ -53,7 +53,7 @@ test("save calls update, then insert", function()
   equal(kinds(), "changed,given,changed")
 end)
 
-test("no method writes an invalid record", function()
+test("validation in overridden methods applies to every method that writes", function()
   local Member = members()
   local ada = Member:find(1)
   ada.name = ""
@@ -92,7 +92,7 @@ test("update_changes writes changes that the class's own update has made", funct
   equal(ada:update_changes({ name = "C" }, { returning = "seen" }), nil)
 end)
 
-test("upsert is one statement, through the method that it calls", function()
+test("a class with overridden methods upserts with one statement", function()
   local Member = members()
   local found = Member:upsert({ email = "ada@x", name = "A" }, { target = "email" })
   equal({ found.id, logged(), kinds() }, { 1, "update", "changed" })
@@ -102,7 +102,7 @@ test("upsert is one statement, through the method that it calls", function()
   equal(Member:find(1).name, "A")
 end)
 
-test("insert_all works row by row, all or nothing", function()
+test("insert_all calls an overridden insert for each row, all or nothing", function()
   local Member = members()
   equal(#Member:insert_all{ { name = "a" }, { name = "b" } }, 2)
   equal({ logged(), kinds() }, { "insert insert", "new,given,given" })
@@ -149,7 +149,7 @@ test("an override may prevent a write", function()
   equal(#Member:insert_all{ { name = "no" }, { name = "yes" } }, 1)
 end)
 
-test("hooks are called once, by the method that writes", function()
+test("with overridden methods, hooks are called once", function()
   local Member = members()
   local calls = {}
   function Member:will_insert() calls[#calls + 1] = "will_insert" end
@@ -160,7 +160,7 @@ test("hooks are called once, by the method that writes", function()
   equal(logged(), "insert update")
 end)
 
-test("a method in a local variable is the original one", function()
+test("an original method that is stored in a local variable can be called", function()
   local Base = select(2, members())
   local insert, count = Base.insert, 0
   function Base:insert(...)

@@ -36,7 +36,7 @@ test("update writes a cleared column again, but no other unfetched column", func
   equal(stored(), { name = "Ada", email = "ada@example.org" })
 end)
 
-test("after refresh, a record knows its whole row", function()
+test("after refresh, a record has all columns of its row", function()
   local Person = make_person()
   local part = Person:from_sql("SELECT id, name, 7 AS luck FROM person"):fetch_one()
   part:refresh()
@@ -49,7 +49,7 @@ test("after refresh, a record knows its whole row", function()
   equal(part.luck, nil)
 end)
 
-test("upsert reads the whole row", function()
+test("upsert reads all columns of the row", function()
   local Person = make_person()
   local part = Person:from_sql("SELECT id, name FROM person"):fetch_one()
   part:upsert()
@@ -59,7 +59,7 @@ test("upsert reads the whole row", function()
   equal(stored().age, nil)
 end)
 
-test("unfetched columns stay unknown through several updates", function()
+test("unfetched columns stay unfetched after several updates", function()
   local Person = make_person()
   local part = Person:from_sql("SELECT id, name FROM person"):fetch_one()
   db:execute "ALTER TABLE person ADD COLUMN note TEXT DEFAULT 'x'"
@@ -70,7 +70,7 @@ test("unfetched columns stay unknown through several updates", function()
   equal(db:fetch_one("SELECT name, age, note FROM person"):to_table(), { name = "C", age = 36, note = "x" })
 end)
 
-test("a column that was added later is unchanged until the record has a value for it", function()
+test("a column that is added after the fetch stays unchanged until the record sets it", function()
   local Person = make_person()
   local person = Person:find(1)
   db:execute "ALTER TABLE person ADD COLUMN note TEXT DEFAULT 'x'"
@@ -110,7 +110,7 @@ test("records without change tracking also write only columns that they have see
   equal(stored(), { name = "Ada" })
 end)
 
-test("converted columns can be fetched and unfetched like others", function()
+test("an unfetched converted column can be set and cleared like others", function()
   local Person = make_person()
   local part = Person:from_sql("SELECT id, name FROM person"):fetch_one()
   part.born = perilune.date "1815-12-11"
@@ -120,7 +120,7 @@ test("converted columns can be fetched and unfetched like others", function()
   equal(db:fetch_value "SELECT born IS NULL AND age = 36 FROM person", 1)
 end)
 
-test("a write that a hook undoes does not change the known columns of the record", function()
+test("a write that a hook undoes does not change which columns of the record are fetched", function()
   local Person = make_person()
   function Person:did_update() error{ kind = "no" } end
   local part = Person:from_sql("SELECT id, name FROM person"):fetch_one()

@@ -5,7 +5,7 @@ local function make_person()
   return perilune.record "person"
 end
 
-test("a rolled back insert leaves the record its key, and it can be inserted or saved again", function()
+test("after a rolled back insert, a record keeps its key and can be inserted or saved again", function()
   local Person = make_person()
   local ada, bob = Person{ name = "Ada" }, Person{ name = "Bob" }
   fails("stop", db.in_transaction, db, function()
@@ -20,7 +20,7 @@ test("a rolled back insert leaves the record its key, and it can be inserted or 
   equal(db:fetch_values "SELECT id || name FROM person", { "1Ada", "2Bob" })
 end)
 
-test("a rolled back update leaves the record's fields, and refresh reads the row", function()
+test("after a rolled back update, a record keeps its fields until it is refreshed", function()
   local Person = make_person()
   local ada = Person{ name = "Ada" }:insert()
   db:in_transaction(function()

@@ -28,7 +28,7 @@ test("a late failure of insert_all leaves all records unchanged", function()
   end
 end)
 
-test("a failure of insert_all leaves records that know another row unchanged", function()
+test("a failure of insert_all leaves fetched records with new keys unchanged", function()
   local T = make_table(", UNIQUE (a)")
   T:insert_all(records(T, 200))
   local list = T:fetch_all()
@@ -116,7 +116,7 @@ test("a record that is twice in a list is inserted once, and then it already exi
   end
 end)
 
-test("insert_all of long lists knows the inserted values of any type", function()
+test("after insert_all of a long list, records have the inserted values of every type", function()
   local T = make_table(", c BLOB, d BOOLEAN, e REAL")
   local long = ("long "):rep(20)
   local list = T:insert_all(records(T, 300, function(i)
@@ -131,7 +131,7 @@ test("insert_all of long lists knows the inserted values of any type", function(
   end
 end)
 
-test("insert_all of long lists sets generated columns and defaults", function()
+test("after insert_all of a long list, records have generated columns and defaults", function()
   local T = make_table(", c INTEGER GENERATED ALWAYS AS (b * 2), d TEXT DEFAULT 'x'")
   for i, record in ipairs(T:insert_all(records(T, 200))) do
     equal(record.c, i * 2)
@@ -140,7 +140,7 @@ test("insert_all of long lists sets generated columns and defaults", function()
   end
 end)
 
-test("insert_all accepts a mix of records, tables and values that need separate statements", function()
+test("insert_all accepts a mix of records and tables whose columns need separate statements", function()
   local T = make_table(", d TEXT DEFAULT 'x'")
   local list = {}
   for i = 1, 500 do
@@ -161,7 +161,7 @@ test("insert_all accepts records without change tracking", function()
   for i, record in ipairs(T:insert_all(records(T, 300))) do equal(T:find(i) == record, true) end
 end)
 
-test("a function in the table that inspects records during their insertion does no harm", function()
+test("an SQL function that changes records during their insertion does not break insert_all", function()
   local list, calls = nil, 0
   db:add_function("meddle", { arguments = 1, deterministic = true }, function()
     calls = calls + 1
@@ -178,7 +178,7 @@ test("a function in the table that inspects records during their insertion does 
   for i = 1, #list do equal(T:find(i).a, ("text "):rep(i) .. i) end
 end)
 
-test("repeated update_changes of a record always knows the row", function()
+test("repeated calls of update_changes keep a record equal to its row", function()
   local T = make_table()
   local record = T{ a = "a", b = 1 }:insert()
   local other = T{ a = "other", b = 1 }:insert()
@@ -212,7 +212,7 @@ test("update_changes compares values like the database", function()
   equal(fails("record_not_found", record.update_changes, record, { a = "x" }).key, 1)
 end)
 
-test("a record is correct after a failed update_changes", function()
+test("a record keeps its changes after a failed update_changes", function()
   local T = make_table(", CHECK (b < 100)")
   local record = T{ a = "a", b = 1 }:insert()
   fails("constraint_check", record.update_changes, record, { a = "b", b = 100 })
@@ -222,7 +222,7 @@ test("a record is correct after a failed update_changes", function()
   equal(record:changes(), {})
 end)
 
-test("methods can be defined, replaced and removed later", function()
+test("methods of a class can be defined, replaced and removed at any time", function()
   local T = make_table()
   local Sub = T:extend()
   local record, sub = T{ a = "a" }, Sub{ a = "b" }
@@ -244,7 +244,7 @@ test("methods can be defined, replaced and removed later", function()
   fails("unknown_column", function() return sub.label end)
 end)
 
-test("an added column takes precedence over an earlier method", function()
+test("a column that is added later takes precedence over a method", function()
   local T = make_table()
   local record = T{ a = "a" }:insert()
   equal(type(record.copy), "function")
@@ -265,7 +265,7 @@ test("new records have the columns of the current table", function()
   equal(T{ c = "d" }:insert().id, 2)
 end)
 
-test("a name that is computed at run time finds its column", function()
+test("a column can be found by a name that is computed at run time", function()
   local name = ("long"):rep(20)
   local T = make_table(", " .. name .. " INTEGER, short INTEGER")
   for i = 1, 3 do
@@ -288,7 +288,7 @@ test("a class is called with one table of columns", function()
   equal(given, { a = "a", b = perilune.null })
 end)
 
-test("insert_all makes records of tables without changing the tables", function()
+test("insert_all creates records from tables without changing the tables", function()
   local T = make_table(", c INTEGER DEFAULT 7")
   local list = {}
   for i = 1, 300 do list[i] = { a = "a" .. i, b = i, c = i % 2 == 0 and perilune.null or i } end
@@ -309,7 +309,7 @@ test("insert_all makes records of tables without changing the tables", function(
   equal(T:fetch_count(), 300)
 end)
 
-test("insert_all makes records of tables for the given database", function()
+test("insert_all creates records from tables for the given database", function()
   local other = perilune.queue(":memory:")
   other:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, e TEXT)")
   local T = make_table()
@@ -333,7 +333,7 @@ local function content(table_name)
   return table.concat(lines, "\n")
 end
 
-test("a verb of a class with a table of columns does the same as on a record made of it", function()
+test("insert and other methods of a class with a table of columns act like the methods of such a record", function()
   local random, pick = random_numbers(40)
   db:execute("CREATE TABLE p (id INTEGER PRIMARY KEY)")
   db:execute("INSERT INTO p VALUES (1), (2)")
@@ -392,7 +392,7 @@ test("a verb of a class with a table of columns does the same as on a record mad
   end
 end)
 
-test("a verb of a class sees columns that another connection has added, and works before the first use of the class", function()
+test("insert on a class uses columns that another connection has added, even as the first call", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)")
   local T = perilune.record("t")
   equal(T:insert{ a = "x" }.id, 1)

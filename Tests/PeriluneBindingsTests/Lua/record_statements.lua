@@ -32,7 +32,7 @@ test("an insert statement can return values", function()
   equal((Reminder:statement("insert", {}):sql()), 'INSERT INTO "reminder" DEFAULT VALUES')
 end)
 
-test("values are written like by records", function()
+test("a statement writes values in the form that records write", function()
   Reminder:statement("insert", {
     id = 1, due = perilune.date "2026-03-01", picture = "\0\xff", tags = { "a" }, title = "x",
   }):execute()
@@ -45,7 +45,7 @@ test("values are written like by records", function()
   end
 end)
 
-test("an update writes all columns except the key, and a delete uses the key", function()
+test("an update statement sets all columns except the key, and a delete statement uses the key", function()
   local reminder = Reminder:insert{ title = "a" }
   reminder.title = "b"
   local update = Reminder:statement("update", reminder, { returning = { "title", "size" } })
@@ -57,7 +57,7 @@ test("an update writes all columns except the key, and a delete uses the key", f
   equal({ delete:execute().changed_rows, delete:execute().changed_rows }, { 1, 0 })
 end)
 
-test("an upsert uses the key as its target and needs one", function()
+test("an upsert statement uses the key as its target and requires a key", function()
   local statement = Reminder:statement("upsert", Reminder.draft{ id = 3, title = "a" })
   matches(statement:sql(), 'INSERT INTO "reminder" ("id", "title") VALUES (?, ?) ON CONFLICT ("id") DO UPDATE SET '
     .. '"title" = excluded."title" RETURNING')
@@ -69,7 +69,7 @@ test("an upsert uses the key as its target and needs one", function()
   equal(rows(), { "3c0" })
 end)
 
-test("requests have statements for their rows", function()
+test("update_all and delete_all of a request can be returned as statements", function()
   for _, title in ipairs{ "a", "b", "c" } do Reminder:insert{ title = title } end
   local one = Reminder:filter_key(2)
   local toggle = one:statement("update_all", function(c) return { is_completed = ~c.is_completed } end)
@@ -96,7 +96,7 @@ test("a statement keeps its values and runs on any database with the table", fun
   equal(rows(), {})
 end)
 
-test("mistakes are reported", function()
+test("invalid arguments of `statement` are refused", function()
   equal(fails("unknown_operation", Reminder.statement, Reminder, "insrt", {}).suggestion, "insert")
   matches(fails("unknown_operation", function() Reminder:all():statement("delete") end).message, "delete_all")
   fails("argument", Reminder.statement, Reminder)

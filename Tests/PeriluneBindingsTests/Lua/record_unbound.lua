@@ -6,7 +6,7 @@ local function other_database()
   return other
 end
 
-test("a record can be made before its table and inserted later", function()
+test("a record can be created before its table exists and inserted later", function()
   local Later = perilune.record "later"
   local later = Later{ title = "x" }
   equal({ later.title, later.body, Later:is(later) }, { "x", nil, true })
@@ -30,7 +30,7 @@ test("a record can first be used with another database", function()
   equal(fails("unknown_column", Later, { titel = "y" }).suggestion, "title")
 end)
 
-test("an unknown column is reported when it is written", function()
+test("an unknown column of a record without a table is reported when it is written", function()
   local other, Later = other_database(), perilune.record "later"
   local later = Later{ titel = "x" }
   equal(fails("unknown_column", later.insert, later, other).suggestion, "title")
@@ -38,7 +38,7 @@ test("an unknown column is reported when it is written", function()
   fails("argument", perilune.record "later", { "x" })
 end)
 
-test("writing without any table is an error", function()
+test("writing a record whose table does not exist is an error", function()
   local Later = perilune.record "later"
   local later = Later{ title = "x" }
   db:execute "CREATE TABLE lager (id INTEGER PRIMARY KEY)"
@@ -47,7 +47,7 @@ test("writing without any table is an error", function()
   end
 end)
 
-test("hooks and types apply to unbound records", function()
+test("hooks and types apply to records that were created before their table", function()
   local other = other_database()
   local Later = perilune.record("later", { types = { title = "json" } })
   function Later:will_insert() self.title.seen = true end
@@ -57,7 +57,7 @@ test("hooks and types apply to unbound records", function()
   equal(later.title.seen, true)
 end)
 
-test("drafts can be made before the table", function()
+test("drafts can be created before the table exists", function()
   local other, Later = other_database(), perilune.record "later"
   function Later:label() return "* " .. self.title end
   local draft = Later.draft{ id = 7, title = "x" }
@@ -88,7 +88,7 @@ test("requests can be built before the table exists, and run on a given database
   equal(kept:fetch_count(other), 1)
 end)
 
-test("unknown names in unbound requests are reported when a database is available", function()
+test("unknown names in requests without a table are reported when a database is available", function()
   local other, Later = other_database(), perilune.record "later"
   local wrong = Later:filter{ titel = "x" }
   equal(fails("unknown_column", wrong.fetch_all, wrong, other).suggestion, "title")
@@ -102,7 +102,7 @@ test("unknown names in unbound requests are reported when a database is availabl
   equal(fails("unknown_column", Later.filter, Later, { tite = "x" }).suggestion, "title")
 end)
 
-test("types of the class apply in unbound requests", function()
+test("types of the class apply to requests that were built before the table exists", function()
   local other = other_database()
   local Later = perilune.record("later", { types = { title = "json", body = "blob" } })
   other:execute([[INSERT INTO later (title, body) VALUES ('{"a":1}', x'61')]])
@@ -111,7 +111,7 @@ test("types of the class apply in unbound requests", function()
   fails("conversion", Later.filter, Later, { title = { f = print } })
 end)
 
-test("associations of unbound records are found in the given database", function()
+test("associations of records without a table are found in the given database", function()
   local other, Later, Part = other_database(), perilune.record "later", perilune.record "part"
   other:execute "CREATE TABLE part (id INTEGER PRIMARY KEY, later_id INTEGER REFERENCES later)"
   other:execute "INSERT INTO later (title) VALUES ('x')"

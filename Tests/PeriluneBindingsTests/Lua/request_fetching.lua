@@ -11,7 +11,7 @@ end
 
 local Author, Line, Employee = perilune.record("author"), perilune.record("line"), perilune.record("employee")
 
-test("prepared requests accept values by name", function()
+test("a prepared request accepts values by name", function()
   local prepared = Author:filter("country = :country AND id > :least"):order("id"):limit(2):prepare()
   equal(prepared:fetch_all{ country = "France", least = 3 }[1].id, 4)
   equal(prepared:fetch_all{ country = "US", least = 3 }[1].id, 5)
@@ -30,7 +30,7 @@ test("a prepared request can delete the rows for its values", function()
   equal(Author:fetch_count(), before - count)
 end)
 
-test("prepared requests report missing and misspelled values", function()
+test("a prepared request refuses missing and misspelled values", function()
   local request = Author:filter("country = :country")
   matches(fails("argument", function() request:fetch_all() end), "prepare")
   local prepared = request:prepare()
@@ -52,7 +52,7 @@ test("rows can be fetched in pages", function()
   fails("argument", function() Author:page(1, 0) end)
 end)
 
-test("batches visit all rows by key, even if each row is deleted", function()
+test("batches visit all rows in the order of their keys, even if each row is deleted", function()
   local sizes, seen = {}, 0
   for batch in Author:filter{ country = "US" }:in_batches(5) do
     sizes[#sizes + 1] = #batch
@@ -77,7 +77,7 @@ test("batches visit all rows by key, even if each row is deleted", function()
   fails("argument", function() Author:in_batches(0) end)
 end)
 
-test("batches handle unusual and missing keys", function()
+test("batches work with unusual keys and without a key", function()
   db:execute[[CREATE TABLE loose (id PRIMARY KEY, v); INSERT INTO loose VALUES (x'01', 1), (x'02', 2), ('a', 3), (NULL, 4), (NULL, 5), (7, 6);
     CREATE TABLE keyless (v); INSERT INTO keyless VALUES (1), (2);
     CREATE TABLE pair (a, b, v, PRIMARY KEY (b, a)) WITHOUT ROWID;
@@ -101,7 +101,7 @@ test("batches handle unusual and missing keys", function()
   equal(#perilune.record("pair"):group("a", "b"):page_after(nil, 9).records, 4)
 end)
 
-test("common tables can be made from requests", function()
+test("a common table can be defined by a request", function()
   local french = perilune.common_table("french", Author:filter{ country = "France" }:select("id", "name"))
   equal(french:filter("id > ?", 20):order("id"):pluck("name"), { "author 22", "author 24" })
   equal(Author:filter(Author.c.id:is_in(french:select("id"))):fetch_count(), 12)
@@ -153,7 +153,7 @@ local function employees()
   end)
 end
 
-test("recursive common tables can be made from requests", function()
+test("a recursive common table can be defined by requests", function()
   local tree = employees()
   local found = {}
   for _, row in ipairs(tree:order("level"):fetch_all()) do found[#found + 1] = row.name .. row.level end
@@ -177,7 +177,7 @@ test("common tables can be joined through associations in both directions", func
     :pluck("name"), { "Cy" })
 end)
 
-test("mistakes with common tables are refused", function()
+test("invalid definitions of common tables are refused", function()
   local tree = employees()
   Employee.place = Employee:belongs_to(tree, { columns = "id", referenced = "id" })
   local employee = tree:belongs_to(Employee, { name = "e", columns = "id", referenced = "id" })
@@ -194,7 +194,7 @@ test("mistakes with common tables are refused", function()
   fails("argument", function() tree:find(1) end)
 end)
 
-test("recursive common tables can be written in SQL", function()
+test("a recursive common table can be defined in SQL", function()
   db:execute("INSERT INTO employee VALUES (1, 'Ada', NULL), (2, 'Bob', 1), (3, 'Cy', 2), (4, 'Di', NULL)")
   local tree = perilune.common_table("tree", { "id", "level" }, [[
     SELECT id, 0 FROM employee WHERE id = ?
@@ -216,7 +216,7 @@ test("pluck accepts a database before or after the columns", function()
   end)
 end)
 
-test("values that are chosen among booleans are booleans in every fetch", function()
+test("a CASE expression over booleans returns booleans in every kind of fetch", function()
   db:execute[[CREATE TABLE switch (id INTEGER PRIMARY KEY, is_on BOOLEAN, n INTEGER, room_id INTEGER REFERENCES room); CREATE TABLE room (id INTEGER PRIMARY KEY);
     INSERT INTO room VALUES (1); INSERT INTO switch VALUES (1, 1, 3, 1), (2, 0, 4, 1), (3, NULL, 4, NULL)]]
   local Switch, Room = perilune.record "switch", perilune.record "room"

@@ -28,7 +28,7 @@ test("invalid conditions are refused", function()
   matches(fails("argument", function() Author:group(Author.c.age:as("a")):fetch_all() end), "use the expression without it")
 end)
 
-test("a filter takes no key, no literal and no unknown name", function()
+test("filter refuses keys, literals and unknown names", function()
   for _, key in ipairs{ 1, 2.5, "1", "'x'", "(1)", "NULL", "true", "550e8400-e29b-41d4-a716-446655440000" } do
     matches(fails("argument", function() Author:filter(key) end), "filter_key(")
   end
@@ -40,7 +40,7 @@ test("a filter takes no key, no literal and no unknown name", function()
   equal(Author:filter("age > 0 OR 1"):fetch_count(), Author:fetch_count())
 end)
 
-test("a filter takes several conditions, of which all must hold", function()
+test("filter accepts several conditions and combines them with AND", function()
   local c = Author.c
   equal(tostring(Author:filter(c.age:gt(1), { name = "x" }, "age < 5")), tostring(Author:filter(c.age:gt(1) & c.name:eq("x") & perilune.sql("age < 5"))))
   equal(tostring(Author:group("name"):having(c.age:sum():gt(1), c.age:max():lt(9))), tostring(Author:group("name"):having(c.age:sum():gt(1) & c.age:max():lt(9))))
@@ -59,7 +59,7 @@ test("a condition in the form of another library is an error that shows Perilune
   matches(fails("argument", function() Author:filter("name =", "x") end), "no placeholder")
 end)
 
-test("columns instead of a database, a key or options are errors that suggest filter and update_changes", function()
+test("a table of columns instead of a database, a key or options is refused, and the error suggests filter or update_changes", function()
   local request, record = Author:order("name"), Author:insert{ name = "x" }
   for _, method in ipairs{ "fetch_all", "fetch_one", "fetch_count", "exists", "is_empty", "rows" } do
     matches(fails("argument", request[method], request, { name = "x" }), "use filter{ column = value }:")
@@ -74,7 +74,7 @@ test("columns instead of a database, a key or options are errors that suggest fi
   matches(fails("unknown_option", record.update, record, { on_conflit = "ignore" }), "on_conflict")
 end)
 
-test("misspelled columns are reported with the nearest name, at the line of the script", function()
+test("misspelled columns are reported with the nearest name and the line of the script", function()
   local err = fails("unknown_column", function() Author:filter{ nmae = 1 } end)
   matches(err, "did you mean `name`")
   equal(err.table, "author")
@@ -147,7 +147,7 @@ test("a request is not a list and cannot be changed", function()
   matches(fails("unknown_method", function() request:fliter{ id = 1 } end), "filter")
 end)
 
-test("a dot instead of a colon, or a number instead of a method, is refused", function()
+test("calling a request's method with a dot is refused, as is indexing a request with a number", function()
   matches(fails("argument", function() Author.filter{ id = 1 } end), "colon")
   matches(fails("argument", function() Author:all().filter{ id = 1 } end), "colon")
   matches(fails("argument", function() return Author:all()[1] end), "fetch_all()[1]")
@@ -158,7 +158,7 @@ test("a dot instead of a colon, or a number instead of a method, is refused", fu
   fails("argument", function() Author:limit(1, -1) end)
 end)
 
-test("lists of every length and type work", function()
+test("conditions accept lists of every length and type", function()
   local list = {}
   for number = 1, 300000 do list[number] = number + 0.5 end
   matches(fails("argument", function() Author:filter{ age = list } end), "200000")
@@ -168,7 +168,7 @@ test("lists of every length and type work", function()
   matches(fails("argument", function() Author:filter(Author.c.country:is_in{ "France", perilune.null }) end), "is_null")
 end)
 
-test("names with quotes, spaces and SQL keywords are ordinary names", function()
+test("columns may be named with quotes, spaces and SQL keywords", function()
   db:execute[[CREATE TABLE "we""ird [t]able" ("a""b" INTEGER PRIMARY KEY, "select" TEXT, "x.y" TEXT, "ü ö" INTEGER)]]
   local Weird = perilune.record('we"ird [t]able')
   Weird{ ['a"b'] = 1, select = "it's", ["x.y"] = "xy", ["ü ö"] = 1 }:insert()
@@ -183,7 +183,7 @@ test("names with quotes, spaces and SQL keywords are ordinary names", function()
   fails("argument", function() Weird:select(perilune.fn["abs(1) --"](1)) end)
 end)
 
-test("deep nesting is refused, and long chains are allowed", function()
+test("deeply nested conditions are refused, and long chains of conditions are allowed", function()
   local chain = Author.c.id:eq(0)
   for number = 1, 5000 do chain = chain | Author.c.id:eq(number) end
   equal(Author:filter(chain):fetch_count(), 2)
@@ -192,7 +192,7 @@ test("deep nesting is refused, and long chains are allowed", function()
   fails("too_deep", function() Author:filter(deep:gt(1)) end)
 end)
 
-test("a missing table is reported when it is needed", function()
+test("a missing table is reported when a request needs it", function()
   local Later = perilune.record("later")
   local request = Later:all():limit(1)
   fails("unknown_table", function() request:fetch_all() end)

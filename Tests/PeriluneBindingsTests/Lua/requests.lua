@@ -24,7 +24,7 @@ test("rows are filtered by tables of conditions", function()
   equal(ids(Author:filter{ born = c.id + 1911 }), { 2 })
 end)
 
-test("the SQL of a table of conditions is always the same", function()
+test("a table of conditions always becomes the same SQL", function()
   local first = Author:filter{ born = 1, active = 2, country = "x", id = 3, name = "y" }
   local second = Author:filter{ name = "y", id = 3, country = "x", active = 2, born = 1 }
   equal((first:sql()), (second:sql()))
@@ -66,7 +66,7 @@ test("requests can be ordered", function()
   fails("unknown_column", function() Author:order("bron") end)
 end)
 
-test("the last direction of an order term applies, as does the last position of NULL", function()
+test("if an order term has several directions or positions of NULL, the last one applies", function()
   local function order(term) return Author:order(term):sql():match("ORDER BY (.*)") end
   equal(order(c.born:nulls_last():desc()), order(c.born:desc():nulls_last()))
   equal({ order(c.born:asc():desc()), order(c.born:desc():asc()) }, { order(c.born:desc()), order(c.born) })
@@ -145,7 +145,7 @@ test("annotations are added to the columns of records", function()
   fails("argument", function() Author:annotated_with(c.born + 1) end)
 end)
 
-test("a request exists if it has a row", function()
+test("exists returns whether a request has a row", function()
   local count, max = perilune.count(), c.born:max()
   Author.books = Author:has_many(Book, { columns = "author_id" })
   local joined = Author:joining_required(Author.books)
@@ -186,7 +186,7 @@ test("the name of a selected column can be used in orders of derived requests", 
   equal({ Author:find(1).born, rows:reversed():limit(1):delete_all().changed_rows, ids(Author:order("id")) }, { 1, 1, { 1, 2, 4 } })
 end)
 
-test("the name of a selected column need not be an identifier", function()
+test("the name of a selected column can be any text", function()
   local born, count = Author:annotated_with((c.born * -1):as("my n")), Author:group("country"):select("country", perilune.count():as("id-id"))
   local ordered = born:order("my n")
   equal({ ordered:pluck("id"), ordered:find().name, born:then_order("my n"):limit(1):sum("id") }, { { 2, 3, 4, 1 }, "Camus", 2 })
@@ -215,7 +215,7 @@ test("requests can be nested", function()
   equal(ids(counted:order("id"):select("id")), { 1, 3, 4 })
 end)
 
-test("rows and tuples are streamed", function()
+test("rows and tuples of a request can be iterated", function()
   local names = {}
   for author in Author:order("id"):rows() do names[#names + 1] = author.name end
   equal(#names, 4)
@@ -237,7 +237,7 @@ test("a request can show its SQL and its plan", function()
   matches(tostring(request:explain()), "SCAN")
 end)
 
-test("an equal request reuses the plan", function()
+test("equal requests share one plan", function()
   local function build(country) return Author:filter{ country = country }:order("name"):limit(2) end
   equal(rawequal(build("France").node, build("US").node), true)
   equal(ids(build("US")), { 1 })

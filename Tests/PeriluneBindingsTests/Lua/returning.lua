@@ -25,7 +25,7 @@ test("insert returns a value, a row, or the record with all its columns", functi
   equal(book:insert{ returning = "*" } == book, true)
 end)
 
-test("the record has its key regardless of the returned columns", function()
+test("insert sets the record's key regardless of the returned columns", function()
   local Book = make_book()
   local book = Book{ title = "Typee" }
   equal(book:insert{ returning = "length" }, 5)
@@ -44,7 +44,7 @@ test("update returns the requested values", function()
   fails("record_not_found", function() Book{ id = 9, title = "x" }:update{ returning = "id" } end)
 end)
 
-test("update_changes returns the requested values if it has written", function()
+test("update_changes returns the requested values if it writes", function()
   local Book = make_book()
   local book = Book{ title = "Typee" }
   book:insert()
@@ -84,7 +84,7 @@ test("an ignored write returns nothing", function()
   equal(Book{ id = 1, title = "a" }:insert{ returning = "id", on_conflict = "ignore" }, nil)
 end)
 
-test("values that triggers write after the row are not returned", function()
+test("values that triggers write after the insertion are not returned", function()
   local Book = make_book()
   db:execute "CREATE TRIGGER note AFTER INSERT ON book BEGIN UPDATE book SET note = 'seen' WHERE id = new.id; END"
   local book = Book{ title = "Typee" }
@@ -93,7 +93,7 @@ test("values that triggers write after the row are not returned", function()
   equal(book.note, "seen")
 end)
 
-test("hooks run and see the key", function()
+test("hooks run with the option returning, and see the key", function()
   local Book = make_book()
   local seen
   function Book:did_insert() seen = self.id end
@@ -101,7 +101,7 @@ test("hooks run and see the key", function()
   equal(seen, 1)
 end)
 
-test("only columns can be returned", function()
+test("the option returning accepts only columns", function()
   local Book = make_book()
   local book = Book{ title = "Typee" }
   equal(fails("unknown_column", book.insert, book, { returning = "lenght" }).suggestion, "length")
@@ -111,7 +111,7 @@ test("only columns can be returned", function()
   equal(Book:fetch_count(), 0)
 end)
 
-test("insert_all returns a list", function()
+test("insert_all returns a list of the requested columns", function()
   local Book = make_book()
   equal(Book:insert_all({ { title = "a" }, { title = "bb" } }, { returning = "length" }), { 1, 2 })
   local rows = Book:insert_all({ { title = "a" }, { title = "b" } }, { returning = { "id", "title" } })

@@ -19,7 +19,7 @@ test("rows of tables without a key are found, iterated and deleted by row id", f
   equal(rawget(Log:find(1), "rowid"), nil)
 end)
 
-test("a record without a key cannot be written again, and the error gives the remedy", function()
+test("a record without a key cannot be updated, and the error suggests the row id as the key", function()
   log_table()
   local record = perilune.record "log":find(1)
   for _, verb in ipairs{ "update", "delete", "refresh" } do
@@ -82,7 +82,7 @@ test("requests return records with the row id, and selected columns without it",
   fails("record_not_found", Log.find, Log, 1)
 end)
 
-test("associations can lead to records with the row id", function()
+test("associations can refer to records whose key is the row id", function()
   log_table()
   db:execute "UPDATE log SET parent = 1 WHERE rowid > 1"
   local Log = perilune.record("log", { primary_key = "rowid" })
@@ -97,7 +97,7 @@ test("associations can lead to records with the row id", function()
   equal(Log:find(2).text, "x")
 end)
 
-test("a column with a row id name is that column, and a class's own key takes precedence", function()
+test("a column with the name of the row id hides it, and the key of a class takes precedence", function()
   db:execute "CREATE TABLE t (rowid TEXT, code TEXT)"
   db:execute "INSERT INTO t VALUES ('x', 'c')"
   local T, Coded = perilune.record "t", perilune.record("t", { primary_key = "code" })

@@ -16,7 +16,7 @@ end
 
 local rome, oslo = { title = "Rome", coordinate = { 41.9, 12.5 } }, { title = "Oslo", coordinate = { 59.9, 10.8 } }
 
-test("values can be made from all rows of any SQL, from one row, or row by row", function()
+test("a row type converts all rows of SQL, one row, or each row of an iteration", function()
   local Point = make_point()
   equal(Point:fetch_all(db, "SELECT * FROM place ORDER BY id"), { rome, oslo })
   equal(Point:fetch_all("SELECT * FROM place WHERE id = ?", 2), { oslo })
@@ -27,13 +27,13 @@ test("values can be made from all rows of any SQL, from one row, or row by row",
   equal(titles, { "Oslo", "Rome" })
 end)
 
-test("values can be made from prepared statements", function()
+test("a row type converts the rows of prepared statements", function()
   local Point = make_point()
   local statement = db:prepare "SELECT * FROM place WHERE id = ?"
   equal({ Point:fetch_one(statement, 1), Point:fetch_all(statement, 2) }, { rome, { oslo } })
 end)
 
-test("a hook sees each value with its row", function()
+test("the hook of a row type receives each value and its row", function()
   local seen = {}
   local Point = make_point{ did_fetch = function(point, row) seen[#seen + 1] = point.title .. row.id end }
   Point:fetch_all "SELECT * FROM place ORDER BY id"
@@ -41,20 +41,20 @@ test("a hook sees each value with its row", function()
   equal(seen, { "Rome1", "Oslo2", "Rome1" })
 end)
 
-test("values do not share a row that is reused", function()
+test("values of a row type do not share rows", function()
   local Whole = perilune.row_type{ from_row = function(row) return row end }
   local rows = {}
   for row in Whole:rows "SELECT * FROM place ORDER BY id" do rows[#rows + 1] = row end
   equal({ rows[1].title, rows[2].title }, { "Rome", "Oslo" })
 end)
 
-test("a value can be made from a table or an existing row", function()
+test("a row type converts tables and existing rows", function()
   local Point = make_point()
   equal(Point:from{ title = "Rome", latitude = 41.9, longitude = 12.5 }, rome)
   equal(Point:from(db:fetch_one "SELECT * FROM place WHERE id = 2"), oslo)
 end)
 
-test("mistakes are reported", function()
+test("invalid arguments of row types are refused", function()
   equal(fails("unknown_option", perilune.row_type, { from_row = print, did_fech = print }).suggestion, "did_fetch")
   fails("argument", perilune.row_type, {})
   fails("argument", perilune.row_type, nil)
@@ -92,7 +92,7 @@ test("a row type can be fetched from requests", function()
   matches(fails("argument", function() Title:fetch_one(Novel:all(), 5) end), "takes no arguments")
 end)
 
-test("a value type may give SQL a date, a case or date parts", function()
+test("a value type may convert to a date, an enum case or date components", function()
   local function type_of(to_database) return perilune.value_type{ name = "t", to_database = to_database, from_database = function(v) return v end } end
   local Day = type_of(function(v) return perilune.date(v) end)
   equal(db:fetch_value("SELECT ?", Day "2026-01-02"), db:fetch_value("SELECT ?", perilune.date "2026-01-02"))

@@ -28,13 +28,13 @@ test("the storage class of an unknown column is an error, and booleans are integ
   equal(row:storage_class("a"), "text")
 end)
 
-test("a row that a script makes knows its blobs", function()
+test("a row that a script creates has the storage class of each value", function()
   local row = perilune.row.new({ a = perilune.blob "x", b = "x", c = perilune.null }, { "a", "b", "c" })
   equal({ row:storage_class("a"), row:storage_class("b"), row:storage_class("c") }, { "blob", "text", "null" })
   equal(row.a, "x")
 end)
 
-test("invalid arguments are reported with the SQL, which is shortened if it is long", function()
+test("errors about invalid arguments contain the SQL, shortened if it is long", function()
   db:execute "CREATE TABLE t (a)"
   local sql = "SELECT a FROM t WHERE a = ?"
   matches(fails("argument", db.fetch_all, db, sql, 1, 2).message, "expected 1 argument for the statement, got 2: " .. sql)
@@ -51,7 +51,7 @@ test("fetch_values and fetch_set name the column that is NULL", function()
   matches(fails("null", db.fetch_values, db, "UPDATE t SET age = NULL RETURNING age").message, "`age` in row 1")
 end)
 
-test("a name that is not a column raises an error with the nearest name", function()
+test("reading an unknown column of a row raises an error with the nearest name", function()
   db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, born TEXT); INSERT INTO person (name) VALUES ('Ada')"
   local Person = perilune.record "person"
   local function rows()
@@ -81,7 +81,7 @@ test("a name that is not a column raises an error with the nearest name", functi
   end
 end)
 
-test("rows and records show floats with all digits that read back as the same value", function()
+test("tostring of rows and records shows floats with enough digits to read them back exactly", function()
   db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, a REAL, b)"
   db:execute("INSERT INTO t VALUES (1, ?, ?)", 0.1 + 0.2, 1e22)
   local T = perilune.record("t")

@@ -45,7 +45,7 @@ test("an SQL function of the script is called for one row at a time", function()
   equal(calls, { "called 1", "row 1", "called 2", "row 2", "called 3", "row 3", "called 4", "row 4", "called 5", "row 5" })
 end)
 
-test("rows before a failing row come first, and the error has the line that asks for the row", function()
+test("a loop returns the rows before a failing row, and the error has the line of the loop", function()
   fill(30)
   db:execute("UPDATE t SET k = ? WHERE id = 20", math.mininteger)
   local sql, count = "SELECT abs(k) AS k FROM t", 0
@@ -70,7 +70,7 @@ test("a loop over an endless query can be left", function()
   equal(count, 5000)
 end)
 
-test("a loop holds few large rows", function()
+test("a loop prefetches few rows if they are large", function()
   local most = 0
   collectgarbage()
   local before = collectgarbage("count")
@@ -85,7 +85,7 @@ test("a loop holds few large rows", function()
   assert(most < 4000, most .. " KiB")
 end)
 
-test("fields added to a row are released with the row", function()
+test("fields that are added to a row are released with the row", function()
   local kept = setmetatable({}, { __mode = "v" })
   for row in db:rows(numbers, 200) do
     row.more = {}
@@ -95,7 +95,7 @@ test("fields added to a row are released with the row", function()
   equal(next(kept), nil)
 end)
 
-test("an interruption ends a loop at its row", function()
+test("an interruption ends a loop at its current row", function()
   fill(100)
   for _, last in ipairs{ 1, 2, 20, 50, 99, 100 } do
     local count = 0
@@ -109,7 +109,7 @@ test("an interruption ends a loop at its row", function()
   end
 end)
 
-test("closing the database ends a loop that has rows ahead", function()
+test("closing the database ends a loop that has prefetched rows", function()
   local other = perilune.queue()
   local count = 0
   local err = fails("closed", function()
@@ -122,7 +122,7 @@ test("closing the database ends a loop that has rows ahead", function()
   matches(err, "closed")
 end)
 
-test("a loop with a waiting function continues", function()
+test("a loop with prefetched rows can wait and continues afterwards", function()
   fill(100)
   local sum, others = 0, 0
   local task = perilune.spawn(function()
@@ -140,7 +140,7 @@ test("a loop with a waiting function continues", function()
   equal(others, 500)
 end)
 
-test("statements with the same SQL nest while rows are ahead", function()
+test("loops over the same SQL can be nested while rows are prefetched", function()
   local count = 0
   for a in db:tuples(numbers, 40) do
     for b in db:tuples(numbers, a) do count = count + b end
@@ -148,7 +148,7 @@ test("statements with the same SQL nest while rows are ahead", function()
   equal(count, 40 * 41 * 42 // 6)
 end)
 
-test("records have the rows of the table, and show their changes", function()
+test("records from a loop have the values of their rows and track changes", function()
   fill(600)
   local T, count = perilune.record("t"), 0
   for record in T:order("id"):rows() do

@@ -57,27 +57,27 @@ local function due_numbers(text, unit, hours, count)
   return list
 end
 
-test("ranges of days may run past the end of the week", function()
+test("a range of weekdays may wrap past the end of the week", function()
   equal(due_numbers("0 12 * * fri-mon", "wday", 24 * 9), { 1, 2, 6, 7 })
 end)
 
-test("ranges of days may run from Sunday to Saturday under both numbers", function()
+test("a range of weekdays may begin with either number of Sunday", function()
   equal(due_numbers("0 12 * * 0-6", "wday", 24 * 9), { 1, 2, 3, 4, 5, 6, 7 })
 end)
 
-test("ranges of all days may end on the day before their first", function()
+test("a range of weekdays that ends on the day before its first includes all days", function()
   equal(due_numbers("0 12 * * wed-tue", "wday", 24 * 9), { 1, 2, 3, 4, 5, 6, 7 })
 end)
 
-test("ranges of hours may run past midnight, in steps", function()
+test("a range of hours may wrap past midnight, with steps", function()
   equal(due_numbers("0 22-6/2 * * *", "hour", 50), { 0, 2, 4, 6, 22 })
 end)
 
-test("ranges of months may run past the end of the year", function()
+test("a range of months may wrap past the end of the year", function()
   equal(due_numbers("0 12 1 nov-feb *", "month", 24 * 400), { 1, 2, 11, 12 })
 end)
 
-test("a range that wraps past the end is due at each of its numbers", function()
+test("a range that wraps around includes each of its numbers", function()
   local random = random_numbers(7)
   local fields = { { 2, 0, 23, 24 }, { 4, 1, 12, 12 }, { 5, 0, 6, 7 } }
   local function text_with(position, field)
@@ -99,7 +99,7 @@ test("a range that wraps past the end is due at each of its numbers", function()
   end
 end)
 
-test("a function is called once at a moment", function()
+test("perilune.at calls a function once at a given time", function()
   local moments, moment = {}, perilune.now():add{ hours = 1 }
   local handle = perilune.at(moment, function(due) moments[#moments + 1] = { tostring(due), perilune.now() >= moment } end)
   equal(handle:is_active(), true)
@@ -114,14 +114,14 @@ test("a function is called once at a moment", function()
   equal(#moments, 1)
 end)
 
-test("a moment that has passed is due at once", function()
+test("perilune.at calls a function immediately if its time has passed", function()
   local count = 0
   perilune.at(tostring(perilune.now():add{ days = -1 }), function() count = count + 1 end)
   perilune.sleep(0.1)
   equal(count, 1)
 end)
 
-test("a moment can be cancelled", function()
+test("a call by perilune.at can be cancelled", function()
   local count = 0
   local handle = perilune.at(perilune.now():add{ hours = 1 }, function() count = count + 1 end)
   equal(handle:cancel(), true)
@@ -129,7 +129,7 @@ test("a moment can be cancelled", function()
   equal(count, 0)
 end)
 
-test("errors of schedules and moments suggest each other", function()
+test("errors of perilune.schedule and perilune.at suggest the other function", function()
   matches(fails("argument", perilune.at, "0 9 * * mon-fri", print), 'use perilune.schedule("0 9 * * mon-fri", f)')
   matches(fails("argument", perilune.at, "@daily", print), 'use perilune.schedule("@daily", f)')
   matches(fails("argument", perilune.schedule, perilune.now(), print), "use perilune.at(date, f)")

@@ -18,7 +18,7 @@ local function stored()
   return db:fetch_all("SELECT * FROM configuration")
 end
 
-test("an empty table gives the defaults", function()
+test("a single-row object has the defaults if the table is empty", function()
   local Configuration = make_class()
   local configuration = Configuration:find()
   equal(configuration.theme, "light")
@@ -27,7 +27,7 @@ test("an empty table gives the defaults", function()
   equal(stored(), {})
 end)
 
-test("only chosen values are stored", function()
+test("a single-row table stores only the chosen values", function()
   local Configuration = make_class()
   equal(Configuration:find():update_changes(function(c) c.theme = "dark" end), true)
   equal(stored(), { { id = 1, theme = "dark", volume = 5 } })
@@ -35,7 +35,7 @@ test("only chosen values are stored", function()
   equal(Configuration:find().beta, true)
 end)
 
-test("false can be chosen", function()
+test("false is a valid chosen value", function()
   local Configuration = make_class()
   local configuration = Configuration:find()
   configuration.beta = false
@@ -50,7 +50,7 @@ test("an update without changes writes nothing", function()
   equal(Configuration:find():update_changes(function(c) c.theme = "dark" end), false)
 end)
 
-test("chosen values can be reset", function()
+test("a chosen value can be reset to its default", function()
   local Configuration = make_class()
   local configuration = Configuration{ theme = "dark", beta = false, volume = 9 }:insert()
   configuration:update_changes(function(c) c:reset("theme") end)
@@ -63,7 +63,7 @@ test("chosen values can be reset", function()
   equal(configuration.theme, "light")
 end)
 
-test("insert, update, save and upsert are interchangeable", function()
+test("insert, update, save and upsert of a single-row object are interchangeable", function()
   local Configuration = make_class()
   for index, verb in ipairs{ "insert", "update", "save", "upsert" } do
     db:execute("DELETE FROM configuration")
@@ -76,14 +76,14 @@ test("insert, update, save and upsert are interchangeable", function()
   end
 end)
 
-test("there is never a second row", function()
+test("a single-row table never has a second row", function()
   local Configuration = make_class()
   for volume = 1, 3 do Configuration{ volume = volume }:insert() end
   equal(stored(), { { id = 1, volume = 3 } })
   equal(fails("constraint_check", db.execute, db, "INSERT INTO configuration (id, volume) VALUES (2, 1)").code, 19)
 end)
 
-test("the key is hidden", function()
+test("the key of a single-row object is hidden", function()
   local Configuration = make_class()
   local configuration = Configuration:find()
   matches(fails("argument", function() configuration.id = 2 end), "is always 1")
@@ -94,7 +94,7 @@ test("the key is hidden", function()
   equal(names, { "beta", "theme", "volume" })
 end)
 
-test("the row can be checked, changed, refreshed and deleted like a record", function()
+test("a single-row object can be refreshed, changed and deleted like a record", function()
   local Configuration = make_class()
   local configuration = Configuration:find()
   equal(configuration:exists(), false)
@@ -111,13 +111,13 @@ test("the row can be checked, changed, refreshed and deleted like a record", fun
   equal(stored(), {})
 end)
 
-test("classes can have methods", function()
+test("single-row classes can have methods", function()
   local Configuration = make_class()
   function Configuration:describe() return self.theme .. " at " .. self.volume end
   equal(Configuration:find():describe(), "light at 5")
 end)
 
-test("hooks belong to the underlying record class", function()
+test("hooks of a single-row class belong to its record class", function()
   local Configuration = make_class()
   function Configuration.record:validate() if self.volume > 10 then error({ kind = "loud" }) end end
   local configuration = Configuration:find()
@@ -131,7 +131,7 @@ test("a column with the name of a method is refused", function()
   matches(fails("argument", function() perilune.single_row("t"):find() end), "the column `reset` of `t` has the same name as a method")
 end)
 
-test("objects work in blocks and with other databases", function()
+test("single-row objects work in blocks and with other databases", function()
   local Configuration = make_class()
   local other = perilune.queue(":memory:")
   other:create_table("configuration", function(t)
@@ -154,14 +154,14 @@ test("objects work in blocks and with other databases", function()
   equal(stored(), {})
 end)
 
-test("an error undoes the row that was inserted for an update", function()
+test("an error in an update undoes the insertion of a missing single row", function()
   local Configuration = make_class()
   db:execute("CREATE TRIGGER no_updates BEFORE UPDATE ON configuration BEGIN SELECT RAISE(ABORT, 'no'); END")
   fails(nil, function() Configuration:find():update_changes(function(c) c.theme = "dark" end) end)
   equal(stored(), {})
 end)
 
-test("without the conflict clause, a second insert fails", function()
+test("without the conflict clause, a second insert into a single-row table fails", function()
   db:create_table("plain", function(t) t:primary_key("id", "integer"):check("id = 1") t:column("a") end)
   local Plain = perilune.single_row("plain")
   Plain{ a = 1 }:insert()
@@ -170,7 +170,7 @@ test("without the conflict clause, a second insert fails", function()
   equal(Plain:find().a, 3)
 end)
 
-test("one column may contain everything as JSON, and its default is not shared", function()
+test("a single-row table may store everything in one JSON column, whose default is not shared", function()
   db:create_table("settings", function(t)
     t:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
     t:column("all", "json_text")
@@ -183,7 +183,7 @@ test("one column may contain everything as JSON, and its default is not shared",
   equal(db:fetch_value("SELECT \"all\" FROM settings"), '{"colors":["green","blue"]}')
 end)
 
-test("a default that is modified in place becomes a chosen value", function()
+test("a default table that is modified in place becomes a chosen value", function()
   db:create_table("settings", function(t)
     t:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
     t:column("all", "json_text")
@@ -204,7 +204,7 @@ test("a default that is modified in place becomes a chosen value", function()
   equal(Settings:find().all, { colors = { "green" } })
 end)
 
-test("the row may refer to other tables", function()
+test("a single-row table may refer to other tables", function()
   db:create_table("team", function(t) t:primary_key("id", "integer") t:column("name", "text") end)
   db:create_table("app", function(t)
     t:primary_key("key", "integer", { on_conflict = "replace" }):check("\"key\" = 1")
@@ -218,7 +218,7 @@ test("the row may refer to other tables", function()
   equal(App:find().team_id, 7)
 end)
 
-test("columns may have defaults in the schema", function()
+test("columns of a single-row table may have defaults in the schema", function()
   db:create_table("plain", function(t)
     t:primary_key("id", "integer"):check("id = 1")
     t:column("a", "text")
@@ -231,7 +231,7 @@ test("columns may have defaults in the schema", function()
   equal(Plain:find().count, 3)
 end)
 
-test("earlier changes are written too", function()
+test("updating a single-row object also writes earlier changes", function()
   local Configuration = make_class()
   local configuration = Configuration{ theme = "dark" }:insert()
   configuration.volume = 6
@@ -240,7 +240,7 @@ test("earlier changes are written too", function()
   equal(stored(), { { id = 1, theme = "dark", volume = 6 } })
 end)
 
-test("unknown columns and options are refused", function()
+test("unknown columns and options of a single-row class are refused", function()
   local Configuration = make_class()
   equal(fails("unknown_column", function() return Configuration:find().them end).suggestion, "theme")
   equal(fails("unknown_column", function() Configuration:find().them = 1 end).suggestion, "theme")
@@ -265,7 +265,7 @@ test("update_changes accepts nil as the database and passes the object to its bl
   equal({ seen, Configuration:find().theme }, { "light", "dark" })
 end)
 
-test("invalid objects are refused", function()
+test("methods of a single-row class refuse invalid objects", function()
   local Configuration = make_class()
   matches(fails("argument", Configuration, 5), "expected a table of columns, got the integer 5")
   matches(fails("argument", Configuration:find().update, 5), "update: expected the object of a row")
@@ -273,7 +273,7 @@ end)
 
 -- As records -------------------------------------------------------------------------------------------------------------------
 
-test("objects are written as JSON and text with all their values", function()
+test("JSON and text of a single-row object contain all its values", function()
   local Configuration = make_class()
   local configuration = Configuration{ theme = "dark" }
   equal(perilune.json.encode(configuration), '{"beta":true,"theme":"dark","volume":5}')
@@ -281,7 +281,7 @@ test("objects are written as JSON and text with all their values", function()
   equal(tostring(configuration), 'configuration{id = 1, theme = "dark", beta = true, volume = 5}')
 end)
 
-test("objects can be copied, inserted as copies and compared", function()
+test("single-row objects can be copied, inserted as copies and compared", function()
   local Configuration = make_class()
   local configuration = Configuration{ theme = "dark" }
   local copy = configuration:copy{ volume = 7 }
@@ -293,7 +293,7 @@ test("objects can be copied, inserted as copies and compared", function()
   equal(Configuration(copy).theme, "dark")
 end)
 
-test("hooks of the class receive objects", function()
+test("hooks of a single-row class receive its objects", function()
   local Configuration = make_class()
   local log = {}
   function Configuration:validate()
@@ -312,7 +312,7 @@ test("hooks of the class receive objects", function()
   equal(stored(), { { id = 1, volume = 9 } })
 end)
 
-test("defaults can be functions of the object", function()
+test("defaults of a single-row class can be functions of the object", function()
   db:execute "CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), made DATETIME NOT NULL, name TEXT, label TEXT, list TEXT)"
   local count = 0
   local Settings = perilune.single_row("settings", { types = { list = "json" }, defaults = {
@@ -329,7 +329,7 @@ test("defaults can be functions of the object", function()
   equal(db:fetch_value("SELECT list FROM settings"), "[1,2]")
 end)
 
-test("a record can be made from the values of an object", function()
+test("a record can be created from the values of a single-row object", function()
   local Configuration = make_class()
   local record = perilune.record("configuration")(Configuration{ theme = "dark" })
   equal({ record.theme, record.beta, record.volume, record.id }, { "dark", true, 5 })

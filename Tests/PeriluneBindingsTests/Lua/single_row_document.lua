@@ -55,7 +55,7 @@ test("a NULL column reads as the default, and resetting a setting writes NULL", 
   equal({ Configuration:find(db):flag(), stored()[1] }, { true, "1--" })
 end)
 
-test("a required column is a plain field", function()
+test("a required column of a single row is a plain field", function()
   db:create_table("strict_configuration", function(t)
     t:primary_key("id", "integer", { on_conflict = "replace" }):check(function(id) return id:eq(1) end)
     t:column("flag", "boolean"):not_null()
@@ -106,7 +106,7 @@ test("without the hook, an update of the empty table finds no row", function()
   equal({ err.table, err.key }, { "app_configuration", 1 })
 end)
 
-test("without the conflict clause, a second insert fails", function()
+test("without the conflict clause, a second insert into a single-row table fails", function()
   db:create_table("plain", function(t)
     t:primary_key("id", "integer"):check(function(id) return id:eq(1) end)
     t:column("flag", "boolean")

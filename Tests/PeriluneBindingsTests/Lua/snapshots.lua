@@ -7,7 +7,7 @@ local function pool()
   return pool, path
 end
 
-test("a snapshot shows one state to all reads while others write", function()
+test("all reads of a snapshot see the same data while others write", function()
   local pool, path = pool()
   local snapshot = pool:snapshot()
   pool:execute "INSERT INTO author (name) VALUES ('Verne')"
@@ -107,7 +107,7 @@ test("write_then_read works with one connection", function()
   end), 5)
 end)
 
-test("write_then_read reads nothing after a failed write, and passes on errors of the read", function()
+test("write_then_read skips the read after a failed write, and raises errors of the read", function()
   for _, db in ipairs{ pool(), db } do
     db:execute "CREATE TABLE t (a)"
     equal(fails(nil, db.write_then_read, db, function() error({ n = 1 }) end, function() error({ n = 2 }) end).n, 1)
@@ -142,7 +142,7 @@ test("a snapshot keeps the WAL from being truncated", function()
   equal(pool:checkpoint "truncate".frames, 0)
 end)
 
-test("a transaction has one time", function()
+test("all statements of a transaction see the same time", function()
   local function spin() local start = perilune.now() repeat until perilune.now() > start end
   db:write(function(db)
     local time = db:transaction_date()

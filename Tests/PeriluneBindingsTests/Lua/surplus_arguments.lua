@@ -20,7 +20,7 @@ local function refuses(what, object, name, arguments)
 end
 
 
-test("requests refuse extra arguments", function()
+test("requests refuse surplus arguments", function()
   local request = Author:order("id")
   local methods = {
     filter_key = { 1 }, none = {}, all = {}, reversed = {}, unordered = {}, distinct = {}, offset = { 1 },
@@ -43,7 +43,7 @@ test("requests refuse extra arguments", function()
   equal(Author:filter{ name = "z" }:fetch_count(), 0)
 end)
 
-test("associations refuse extra arguments", function()
+test("associations refuse surplus arguments", function()
   local methods = {
     count = {}, is_empty = {}, min = { "id" }, max = { "id" }, sum = { "id" }, average = { "id" }, total = { "id" }, unscoped = {},
     as = { "x" }, filter_key = { 1 }, limit = { 1, 1 }, offset = { 1 }, distinct = {}, order = { "id" }, aliased = { "x" },
@@ -55,7 +55,7 @@ test("associations refuse extra arguments", function()
   fails("argument", function() Author:find(1):books(db, 1) end)
 end)
 
-test("expressions refuse extra arguments", function()
+test("expressions refuse surplus arguments", function()
   local methods = {
     eq = { 1 }, ne = { 1 }, lt = { 1 }, le = { 1 }, gt = { 1 }, ge = { 1 }, is = { 1 }, is_not = { 1 }, is_null = {}, is_not_null = {},
     between = { 1, 2 }, like = { "a", "x" }, glob = { "a" }, regexp = { "a" }, match = { "a" }, contains = { "a" },
@@ -69,7 +69,7 @@ test("expressions refuse extra arguments", function()
   matches(fails("argument", function() Author.c.name:desc{ nulls = "first" } end), "nulls_first()")
 end)
 
-test("classes, which begin requests, refuse extra arguments", function()
+test("request methods of classes refuse surplus arguments", function()
   local methods = {
     all = {}, filter_key = { 1 }, limit = { 1, 1 }, reversed = {}, distinct = {}, aliased = { "x" }, none = {}, exists = { db },
     is_empty = { db }, find = { db, 1 }, prepare = {}, page = { 1, 1, db }, min = { "id", db }, unscoped = {},
@@ -77,7 +77,7 @@ test("classes, which begin requests, refuse extra arguments", function()
   for name, arguments in pairs(methods) do refuses("class", Author, name, arguments) end
 end)
 
-test("named fields in lists of columns are refused", function()
+test("lists of columns refuse named fields", function()
   matches(fails("argument", function() Author:order{ "name", desc = true } end), "desc()")
   fails("argument", function() Author:select{ "name", as = "x" } end)
   fails("argument", function() Author:limit(1, 2, 3) end)
@@ -85,7 +85,7 @@ test("named fields in lists of columns are refused", function()
   fails("argument", function() Author:filter{ id = 1 }:fetch_all(db, "SELECT nonsense") end)
 end)
 
-test("messages contain the extra argument and advice", function()
+test("errors about surplus arguments contain the argument and advice", function()
   matches(fails("argument", function() Author:filter{ name = "a" }:find{ 1, 2 } end), "filter_key")
   matches(fails("argument", function() Author:including_all(Author:all()) end), "got a request")
   matches(fails("argument", function() Author:union(Author.books) end), "got an association")

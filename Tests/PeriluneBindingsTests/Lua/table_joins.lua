@@ -73,7 +73,7 @@ test("joined rows can be grouped, changed and deleted", function()
   equal(Book:fetch_count(), 3)
 end)
 
-test("columns of an association can be assigned from", function()
+test("update_all can assign columns of an association", function()
   Book:joining_required(Book.author):update_all{ title = Book.author.c.name, year = 1 }
   equal(Book:order("id"):pluck("title"), { "Melville", "Melville", "Camus", "Beowulf" })
   equal(Book:order("id"):pluck("year"), { 1, 1, 1, null })
@@ -87,7 +87,7 @@ test("a join is printed as SQL", function()
     .. 'ON "book"."author_id" = "author"."id"')
 end)
 
-test("misuse is refused where the request is built", function()
+test("invalid arguments of join are refused when the request is built", function()
   matches(fails("argument", function() Book:join(Author) end), "cross_join")
   matches(fails("argument", function() Book:join("author", by_author) end), "record class")
   matches(fails("argument", function() Book:cross_join(Author, by_author) end), "join(other, condition)")
@@ -143,7 +143,7 @@ test("`|` refuses requests that differ in more than conditions and orders", func
   refused("a condition on groups", Book:group("id"):having(perilune.count():gt(0)):filter{ id = 1 }, first)
 end)
 
-test("`|` accepts requests with the same other derivations", function()
+test("`|` accepts requests that agree in their other derivations", function()
   local function ids(request) return request:order("id"):pluck("id") end
   local american = Book.author:filter{ country = "US" }
   local function written() return Book:joining_required(american) end

@@ -56,7 +56,7 @@ test("the changes of a rolled back transaction are followed by did_rollback", fu
   equal(taken(), "insert author 1, did_rollback")
 end)
 
-test("each statement outside a transaction is a transaction", function()
+test("observers see each statement outside a transaction as a transaction", function()
   library()
   db:observe_transactions(recorder())
   db:execute("INSERT INTO author (name) VALUES ('a'), ('b')")
@@ -97,7 +97,7 @@ test("an error in will_commit refuses the commit and is raised to the writer", f
   equal(db:fetch_value("SELECT COUNT(*) FROM author"), 0)
 end)
 
-test("each function is optional", function()
+test("each function of an observer is optional", function()
   library()
   for _, name in ipairs{ "on_change", "will_commit", "did_commit", "did_rollback" } do
     local count = 0
@@ -109,7 +109,7 @@ test("each function is optional", function()
   end
 end)
 
-test("after an observer refuses, no further observer is asked", function()
+test("after an observer refuses a commit, the remaining observers are not called", function()
   library()
   for index = 1, 3 do
     db:observe_transactions{
@@ -123,7 +123,7 @@ test("after an observer refuses, no further observer is asked", function()
   equal(taken(), "will 1, will 2, rollback 1, rollback 2, rollback 3")
 end)
 
-test("events have the old and new values with the types that rows have", function()
+test("change events have old and new values with the same types as rows", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b BOOLEAN, c BLOB, d REAL)")
   local events = {}
   db:observe_transactions{ on_change = function(event) events[#events + 1] = event end }
@@ -136,7 +136,7 @@ test("events have the old and new values with the types that rows have", functio
   equal(events[3], { operation = "delete", table = "t", row_id = 8, old = { id = 8, b = false, c = "\0\255", d = 1.5 } })
 end)
 
-test("events have values of stored generated columns, but not of virtual columns or those after them", function()
+test("change events have values of stored generated columns, but not of virtual columns or later ones", function()
   db:execute("CREATE TABLE t (a INTEGER, s AS (a * 3) STORED, b, v AS (a * 2) VIRTUAL, c)")
   local event
   db:observe_transactions{ on_change = function(told) event = told end }
@@ -147,7 +147,7 @@ test("events have values of stored generated columns, but not of virtual columns
   equal(event.new, { a = 3, s = 9, b = "b" })
 end)
 
-test("changes by foreign keys and triggers are reported", function()
+test("changes by foreign key actions and triggers are reported", function()
   library()
   db:execute[[
     INSERT INTO author VALUES (1, 'a'); INSERT INTO book VALUES (1, 'x', 1), (2, 'y', 1);
@@ -204,7 +204,7 @@ test("changes in savepoints are reported when the outermost is released, but not
   equal(taken(), "will_commit, did_commit")
 end)
 
-test("savepoints in SQL are tracked", function()
+test("observers follow savepoints in SQL", function()
   library()
   db:observe_transactions(recorder())
   db:write_without_transaction(function(db)
@@ -437,7 +437,7 @@ test("changes that a failed statement has undone are not reported after a commit
   end
 end)
 
-test("a failed statement in a savepoint loses only its own changes, and the savepoint loses its own", function()
+test("a failed statement in a savepoint undoes its own changes, and rolling back the savepoint undoes the others", function()
   library()
   db:execute("INSERT INTO book (title) VALUES ('there')")
   db:observe_transactions(recorder())
@@ -468,7 +468,7 @@ test("a statement that fails halfway is reported as rolled back", function()
   equal(taken(), "insert book 2, will_commit, did_commit")
 end)
 
-test("yielding in a callback is refused", function()
+test("an observer's function cannot yield", function()
   library()
   db:observe_transactions{ on_change = function() coroutine.yield() end }
   local thread = coroutine.create(function() db:execute("INSERT INTO author (name) VALUES ('a')") end)
@@ -478,7 +478,7 @@ test("yielding in a callback is refused", function()
   equal(db:fetch_value("SELECT COUNT(*) FROM author"), 0)
 end)
 
-test("a cancelled observer is not called from the next call on", function()
+test("a cancelled observer is not called again", function()
   library()
   local second
   local first = db:observe_transactions{ on_change = function() log[#log + 1] = "first" second:cancel() end,
@@ -523,7 +523,7 @@ test("an observer that cancels itself in did_commit or will_commit is not notifi
   equal(taken(), "")
 end)
 
-test("an observer stays active without a reference to its value", function()
+test("an observer stays active if the script keeps no reference to it", function()
   library()
   db:observe_transactions(recorder())
   collectgarbage() collectgarbage()
@@ -531,7 +531,7 @@ test("an observer stays active without a reference to its value", function()
   equal(taken(), "insert author 1, will_commit, did_commit")
 end)
 
-test("after_next_transaction calls once, after the current or next transaction", function()
+test("after_next_transaction calls its function once, after the current or next transaction", function()
   library()
   local function on_commit() log[#log + 1] = "commit" end
   local function on_rollback() log[#log + 1] = "rollback" end
@@ -623,7 +623,7 @@ test("writes by records and requests are observed like SQL", function()
   matches(events, "will_commit, did_commit")
 end)
 
-test("misuse is an error with advice", function()
+test("invalid uses of observers are refused with advice", function()
   library()
   db:execute("CREATE VIEW names AS SELECT name FROM author")
   local function refused(kind, part, ...)
@@ -645,7 +645,7 @@ test("misuse is an error with advice", function()
   fails("argument", observer.cancel, db)
 end)
 
-test("an observer can be given when a database is opened", function()
+test("an observer can be an option of opening a database", function()
   local other = perilune.queue(nil, { observer = recorder() })
   other:execute("CREATE TABLE t (a)")
   log = {}
@@ -688,7 +688,7 @@ test("observers of a pool are notified of its writer's changes", function()
   equal(taken(), "insert t 2, will_commit, did_commit 2")
 end)
 
-test("many tables, columns and observers work", function()
+test("observers work with many tables, columns and other observers", function()
   local columns, values = {}, {}
   for index = 1, 100 do columns[index], values[index] = "c" .. index, index end
   db:execute("CREATE TABLE wide (" .. table.concat(columns, ", ") .. ")")

@@ -51,7 +51,7 @@ test("conditions and statements can use the columns of the old and new row", fun
   equal(db:fetch_values("SELECT text FROM log"), { "Typee > Typee!" })
 end)
 
-test("a trigger can refuse with a message", function()
+test("a trigger can refuse a change with a message", function()
   make_shop()
   db:create_trigger("stay", { on = "author", before = "delete", when = "old.book_count > 0", refuse = "authors with books stay, it's so" })
   db:execute("UPDATE author SET book_count = 1")
@@ -88,7 +88,7 @@ test("a temporary trigger ends with its connection", function()
   queue:close()
 end)
 
-test("inconsistent definitions are refused", function()
+test("inconsistent trigger definitions are refused", function()
   make_shop()
   equal(refused("unknown_table", { on = "bok", after = "insert", run = "SELECT 1" }).suggestion, "book")
   equal(refused("unknown_option", { on = "book", afther = "insert", run = "SELECT 1" }).suggestion, "after")
@@ -119,7 +119,7 @@ test("inconsistent definitions are refused", function()
   fails("unknown_option", db.drop_trigger, db, "x", { if_exist = true })
 end)
 
-test("statements of record classes accept values of the row and other expressions", function()
+test("trigger statements of record classes accept columns of the row and other expressions", function()
   db:execute[[
     CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT);
     CREATE TABLE noted (note_id INTEGER, text TEXT, length INTEGER)]]
@@ -138,7 +138,7 @@ test("statements of record classes accept values of the row and other expression
   fails("conversion", function() Note{ text = perilune.sql("1") }:insert() end)
 end)
 
-test("strings in double quotes in existing triggers and views leave a database usable", function()
+test("a database stays usable if its triggers and views have strings in double quotes", function()
   db:execute[[CREATE TABLE mob (id INTEGER PRIMARY KEY, updated TEXT, position INT); INSERT INTO mob VALUES (1, NULL, 2)]]
   matches(fails("sql", db.execute, db, 'SELECT "nothing"'), "no such column: nothing")
   db:execute[[

@@ -10,7 +10,7 @@ local point = {
 }
 local Item = perilune.record("item", { types = { settings = "json", point = point } })
 
-test("a table is a JSON document that is compared as a whole", function()
+test("a condition compares a JSON column with a table as a whole document", function()
   equal(Item:filter{ settings = { tags = { "x", "y" }, a = 1 } }:pluck("id"), { 1 })
   equal(Item:filter{ settings = { "x", "y" } }:pluck("id"), { 2 })
   equal(Item:filter{ settings = perilune.json.array() }:pluck("id"), { 4 })
@@ -19,13 +19,13 @@ test("a table is a JSON document that is compared as a whole", function()
   equal(Item:filter{ settings = { "x", "y" }, id = { 1, 2 } }:pluck("id"), { 2 })
 end)
 
-test("one of several documents, and their contents, can be found", function()
+test("conditions can find one of several JSON documents, and values inside them", function()
   equal(Item:filter(Item.c.settings:is_in{ { "x", "y" }, perilune.json.array() }):order("id"):pluck("id"), { 2, 4 })
   equal(Item:filter(Item.c.settings:json("$.a"):eq(1)):pluck("id"), { 1 })
   equal(Item:filter(Item.c.settings:json("tags"):is_not_null()):pluck("id"), { 1 })
 end)
 
-test("a table with names is one value of a custom type, and a list is several", function()
+test("for a column with a custom type, a table with names is one value, and a list is several values", function()
   equal(Item:filter{ point = { x = 1, y = 2 } }:order("id"):pluck("id"), { 1, 4 })
   equal(Item:filter{ point = { { x = 3, y = 4 }, { x = 9, y = 9 } } }:pluck("id"), { 2 })
   equal(Item:filter{ point = { x = 1, y = 2 } }:update_all{ point = { x = 5, y = 5 } }.changed_rows, 2)
@@ -65,7 +65,7 @@ test("operators, bounds, lists, collations and left operands all convert values"
   end
 end)
 
-test("parameters of prepared requests are converted like the column that they are compared with", function()
+test("parameters of prepared requests are converted for the column that they are compared with", function()
   local P = prices()
   local p = perilune.parameter
   local function ids(condition, values)
@@ -83,7 +83,7 @@ test("parameters of prepared requests are converted like the column that they ar
   matches(fails("argument", ids, P.c.cents:eq(p "c"), {}), "has the parameter `c`")
 end)
 
-test("assignments convert values and keep expressions", function()
+test("update_all converts values and leaves expressions unchanged", function()
   local P = prices()
   P:filter_key(1):update_all{ cents = 1 }
   P:filter_key(2):update_all{ cents = P.c.cents + 1 }

@@ -25,7 +25,7 @@ test("upsert inserts a record without a row and updates an existing row", functi
   equal(rows "SELECT id, name, score FROM player", { "5 Bea 2" })
 end)
 
-test("a record without a key is inserted", function()
+test("upsert inserts a record without a key", function()
   local Player = make_player()
   local player = Player{ name = "Ann" }
   player:upsert()
@@ -34,7 +34,7 @@ test("a record without a key is inserted", function()
   equal(Player:fetch_count(), 2)
 end)
 
-test("the target can be another unique key, and the record gets the key of its row", function()
+test("the target of an upsert can be another unique key, and the record gets the key of its row", function()
   local Player = make_player()
   Player{ id = 7, email = "a@x", name = "Ann", score = 10 }:insert()
   local player = Player{ email = "a@x", name = "Annie" }
@@ -49,7 +49,7 @@ test("the target can be another unique key, and the record gets the key of its r
   equal(Player:find(player.id).name, "Rob")
 end)
 
-test("the key and the target's columns are not assigned", function()
+test("an upsert does not assign the key and the target's columns", function()
   local Player = make_player()
   Player{ id = 7, email = "a@x", name = "Ann" }:insert()
   local player = Player{ id = 8, email = "a@x", name = "Bea" }
@@ -81,7 +81,7 @@ test("without a target, a conflict with any unique key updates its row", functio
   equal(fails("constraint_unique", Player.upsert, Player, { id = 8, email = "new@x" }).columns, { "email" })
 end)
 
-test("partial indexes and indexes on expressions cause conflicts without a target, too", function()
+test("without a target, partial indexes and indexes on expressions also cause conflicts", function()
   db:execute [[
     CREATE TABLE slot (room TEXT, name TEXT, is_open BOOLEAN);
     CREATE UNIQUE INDEX slot_open ON slot (room) WHERE is_open;
@@ -129,7 +129,7 @@ test("an upsert of a fetched or inserted record updates its own row", function()
   equal(rows "SELECT code, email, n FROM coded", { "b b@x 3" })
 end)
 
-test("classes that must find the conflicting row report the columns that they need", function()
+test("if hooks or counters require the conflicting row, upsert reports the columns that it needs to find the row", function()
   db:execute [[
     CREATE TABLE shelf (id INTEGER PRIMARY KEY, item_count INTEGER DEFAULT 0);
     INSERT INTO shelf (id) VALUES (1), (2);
@@ -151,7 +151,7 @@ test("classes that must find the conflicting row report the columns that they ne
   equal(item:upsert{ target = "code" }, item)
 end)
 
-test("the updated columns can be chosen", function()
+test("the columns that an upsert updates can be chosen", function()
   local Player = make_player()
   Player{ id = 7, name = "Ann", score = 1, team = "red" }:insert()
   Player{ id = 7, name = "Bea", score = 2, team = "blue" }:upsert{ update = { "score" } }
@@ -162,7 +162,7 @@ test("the updated columns can be chosen", function()
   equal(rows "SELECT name, score, team FROM player", { "Bea 4 blue" })
 end)
 
-test("the record has the values of its row afterwards", function()
+test("after an upsert, the record has the values of its row", function()
   local Player = make_player()
   Player{ id = 7, name = "Ann", score = 1, team = "red" }:insert()
   local player = Player{ id = 7, name = "Bea", score = 2 }
@@ -170,7 +170,7 @@ test("the record has the values of its row afterwards", function()
   equal({ player.name, player.score, player.team }, { "Ann", 2, "red" })
 end)
 
-test("the update can be empty", function()
+test("an upsert can leave an existing row unchanged", function()
   local Player = make_player()
   equal(Player{ id = 7, name = "Ann" }:upsert{ update = "none" } and true, true)
   local player = Player{ id = 7, name = "Bea" }
@@ -179,7 +179,7 @@ test("the update can be empty", function()
   equal(Player:find(7).name, "Ann")
 end)
 
-test("columns can be set to other values by the update", function()
+test("an upsert can set columns to other values in an existing row", function()
   local Player = make_player()
   Player{ id = 7, name = "Ann", score = 1 }:insert()
   local player = Player{ id = 7, name = "Bea", score = 5 }
@@ -187,7 +187,7 @@ test("columns can be set to other values by the update", function()
   equal({ player.name, player.score, player.team, player.created }, { "Bea", 1, "old" })
 end)
 
-test("a condition decides whether the row is updated", function()
+test("a condition can decide whether an upsert updates the row", function()
   local Player = make_player()
   Player{ id = 7, name = "Ann", score = 5 }:insert()
   equal(Player{ id = 7, score = 3 }:upsert{ where = "excluded.score > player.score" }, false)
@@ -198,7 +198,7 @@ test("a condition decides whether the row is updated", function()
   equal(Player{ id = 7, score = 9 }:upsert{ where = { "player.score > ?", 100 } }, false)
 end)
 
-test("a table with only a key returns the row", function()
+test("upsert into a table with only a key returns the row", function()
   db:execute "CREATE TABLE tag (name TEXT PRIMARY KEY NOT NULL)"
   local Tag = perilune.record "tag"
   equal(Tag{ name = "a" }:upsert() and true, true)
@@ -207,7 +207,7 @@ test("a table with only a key returns the row", function()
   equal(Tag:fetch_count(), 1)
 end)
 
-test("composite keys and tables without row ids work", function()
+test("upsert works with composite keys and tables WITHOUT ROWID", function()
   db:execute[[CREATE TABLE grade (course INTEGER, student INTEGER, grade TEXT, PRIMARY KEY (course, student)) WITHOUT ROWID]]
   local Grade = perilune.record "grade"
   Grade{ course = 1, student = 2, grade = "A" }:upsert()
@@ -219,7 +219,7 @@ test("composite keys and tables without row ids work", function()
   equal(Grade:fetch_count(), 2)
 end)
 
-test("a condition needs as many values as placeholders", function()
+test("the condition of an upsert needs as many values as placeholders", function()
   db:execute "CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT, count INTEGER)"
   local Word = perilune.record "word"
   local function message_for(where) return fails("argument", Word.upsert, Word, { id = 1, count = 1 }, { where = where }).message end
@@ -232,7 +232,7 @@ test("a condition needs as many values as placeholders", function()
   equal(Word:upsert({ id = 1, count = 1 }, { where = { "word.text = '?' OR word.count < ? -- ?", 1 } }).id, 1)
 end)
 
-test("a target without a unique key is refused with the existing ones", function()
+test("a target without a unique key is refused, and the error lists the unique keys", function()
   local Player = make_player()
   local player = Player{ id = 1, name = "Ann", email = "x" }
   local err = fails("argument", player.upsert, player, { target = { "name" } })
@@ -258,7 +258,7 @@ test("a target with columns that the record lacks is refused", function()
   matches(fails("argument", function() Player{ name = "Ann" }:upsert{ target = "email" } end), "email")
 end)
 
-test("values are bound and names are quoted", function()
+test("upsert binds values and quotes names", function()
   db:execute [[CREATE TABLE "odd ""table" ("a b" INTEGER PRIMARY KEY, "c""d" TEXT)]]
   local Odd = perilune.record [[odd "table]]
   Odd{ ["a b"] = 1, ['c"d'] = "'); DROP TABLE x; --" }:upsert()
@@ -283,7 +283,7 @@ test("upsert on a view or with a conflict policy is refused", function()
   fails("unknown_option", function() Player{ id = 1 }:upsert{ on_conflict = "ignore" } end)
 end)
 
-test("a partial index with its condition can be a target", function()
+test("a partial index with its condition can be the target of an upsert", function()
   db:execute [[
     CREATE TABLE seat (id INTEGER PRIMARY KEY, number INTEGER, guest TEXT, is_taken BOOLEAN);
     CREATE UNIQUE INDEX seat_taken ON seat (number) WHERE is_taken]]
@@ -301,7 +301,7 @@ test("a partial index with its condition can be a target", function()
   equal(Seat:fetch_count(), 2)
 end)
 
-test("a value that cannot be stored is named, and a condition is not a value", function()
+test("upsert names the column of a value that cannot be stored, and refuses a condition that contains other SQL", function()
   local Player = make_player()
   for _, value in ipairs{ {}, print, 0 / 0 } do
     local err = fails("conversion", Player.upsert, Player, { id = 1, name = value })
@@ -314,7 +314,7 @@ test("a value that cannot be stored is named, and a condition is not a value", f
   equal(Player:fetch_count(), 0)
 end)
 
-test("a value for a BLOB column is stored as a blob, as by insert", function()
+test("upsert stores a value for a BLOB column as a blob", function()
   db:execute "CREATE TABLE file (id INTEGER PRIMARY KEY, data BLOB)"
   local File = perilune.record "file"
   File{ id = 1, data = "a" }:insert()
@@ -324,7 +324,7 @@ test("a value for a BLOB column is stored as a blob, as by insert", function()
   equal(file:has_changes(), false)
 end)
 
-test("clauses that a script assembles are not cached", function()
+test("upsert does not cache SQL clauses that a script assembles", function()
   local Player = make_player()
   Player{ id = 1, name = "Ann" }:insert()
   local player = Player{ id = 1, name = "Bea" }
@@ -339,7 +339,7 @@ test("clauses that a script assembles are not cached", function()
   equal(after - before < 500, true)
 end)
 
-test("a value that cannot be stored is reported, and nothing is written", function()
+test("upsert refuses a value that cannot be stored, and writes nothing", function()
   local Player = make_player()
   Player{ id = 1, name = "Ann" }:insert()
   local err = fails("conversion", function() Player{ id = 1, name = 0 / 0 }:upsert() end)
@@ -348,7 +348,7 @@ test("a value that cannot be stored is reported, and nothing is written", functi
   equal(rows "SELECT id, name FROM player", { "1 Ann" })
 end)
 
-test("a nil field of a fetched record becomes NULL despite the column's default", function()
+test("upsert writes a nil field of a fetched record as NULL despite the column's default", function()
   local Player = make_player()
   local function clear(write)
     db:execute "DELETE FROM player; INSERT INTO player (id, email, name, team, created) VALUES (1, 'a@x', 'Ann', 'red', 'now')"

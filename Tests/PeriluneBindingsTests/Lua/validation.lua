@@ -41,7 +41,7 @@ test("an error about the whole record has no column", function()
   matches(err.message, "member: is not complete")
 end)
 
-test("validation can be requested without writing", function()
+test("a record can be validated without writing it", function()
   local Member = make_member()
   function Member:validate() if not self.name then self:invalid("name", "is missing") end end
   equal(Member{}:validation_errors(), { { column = "name", message = "is missing" } })
@@ -68,7 +68,7 @@ test("validate may raise its own error", function()
   equal({ ok, rawequal(err, mistake) }, { false, true })
 end)
 
-test("results of validate that other libraries use for errors are refused", function()
+test("validate refuses results that other libraries use for errors", function()
   local Member, results = make_member(), nil
   function Member:validate() return table.unpack(results, 1, results.n) end
   for _, returned in ipairs{ { false, n = 1 }, { "too young", n = 1 }, { nil, "too young", n = 2 }, { {}, n = 1 } } do
@@ -82,7 +82,7 @@ test("results of validate that other libraries use for errors are refused", func
   equal(Member:fetch_count(), 2)
 end)
 
-test("invalid checks the name of the column and can be called only during validation", function()
+test("invalid requires an existing column and can be called only during validation", function()
   local Member = make_member()
   function Member:validate() self:invalid("nmae", "is missing") end
   equal(fails("unknown_column", function() Member{}:insert() end).suggestion, "name")
@@ -107,7 +107,7 @@ test("a constraint error names table, columns and key", function()
   equal({ err.table, err.columns, err.key }, { "member", { "name" }, 5 })
 end)
 
-test("the message of a constraint error names table and key, even if many rows are written", function()
+test("a constraint error names the table and key, even if many rows are written", function()
   local Member = make_member()
   Member{ id = 5, name = "Ann", email = "a@x" }:insert()
   local twin = Member{ id = 6, name = "Bob", email = "a@x" }

@@ -19,7 +19,7 @@ local function settle()
   for _ = 1, 20 do perilune.sleep(0.001) end
 end
 
-test("the value is delivered at the start and after each transaction that changes it", function()
+test("an observation delivers its value at the start and after each transaction that changes it", function()
   local got = {}
   db:observe(names, function(value) got[#got + 1] = value end)
   equal(got, {})
@@ -31,7 +31,7 @@ test("the value is delivered at the start and after each transaction that change
   equal(got, { "", "a", "a b c", "x b c", "" })
 end)
 
-test("transactions that do not change the value are not reported", function()
+test("an observation does not deliver a value that a transaction leaves unchanged", function()
   local fetched, got = 0, 0
   db:observe(function(db) fetched = fetched + 1 return names(db) end, function() got = got + 1 end)
   settle()
@@ -46,7 +46,7 @@ test("transactions that do not change the value are not reported", function()
   equal({ fetched, got }, { 3, 2 })
 end)
 
-test("values that arrive faster than they are taken are merged into the last", function()
+test("if values arrive faster than they are consumed, only the last one is delivered", function()
   local got = {}
   db:observe(names, function(value) got[#got + 1] = value end)
   for i = 1, 50 do insert("n") end
@@ -88,7 +88,7 @@ test("associations that a request fetches are observed", function()
   equal(got, { 0, 1 })
 end)
 
-test("a fetch may depend on the results of another fetch", function()
+test("the function of an observation may fetch rows that depend on other rows", function()
   db:execute("CREATE TABLE setting (shows_books BOOLEAN); INSERT INTO setting VALUES (0)")
   local got = {}
   db:observe(function(db)
@@ -104,7 +104,7 @@ test("a fetch may depend on the results of another fetch", function()
   equal(got, { 0, 1, 2 })
 end)
 
-test("several values, including nil, become several arguments", function()
+test("an observation passes several values, including nil, as several arguments", function()
   local got
   db:observe(function(db) return db:fetch_value("SELECT MAX(name) FROM author"), nil, db:fetch_value("SELECT COUNT(*) FROM author"), nil end,
     function(...) got = table.pack(...) end)
@@ -114,7 +114,7 @@ test("several values, including nil, become several arguments", function()
   equal(got, { n = 4, "a", nil, 1 })
 end)
 
-test("changes without row ids, by REPLACE, truncation, foreign keys, triggers and in full-text tables are noticed", function()
+test("observations detect changes without row ids, by REPLACE, truncation, foreign keys, triggers and in full-text tables", function()
   db:execute[[
     CREATE TABLE word (text TEXT PRIMARY KEY, count) WITHOUT ROWID;
     CREATE TABLE part (id INTEGER PRIMARY KEY, book_id REFERENCES book(id) ON DELETE CASCADE);
@@ -141,7 +141,7 @@ test("changes without row ids, by REPLACE, truncation, foreign keys, triggers an
   equal(counts, { word = 0, part = 1, note = 1, document = 0 })
 end)
 
-test("schema changes are noticed", function()
+test("observations detect schema changes", function()
   local got
   db:observe(function(db) return db:fetch_all("SELECT * FROM author") end, function(rows) got = rows end)
   insert("a") settle()
@@ -150,7 +150,7 @@ test("schema changes are noticed", function()
   equal(got[1].country, "US")
 end)
 
-test("equal values are not repeated, and a callback may modify its value", function()
+test("equal values are delivered once, even if a callback modifies its value", function()
   local got = 0
   local function blob() return perilune.blob("x\0y") end
   db:observe(function(db)
@@ -166,7 +166,7 @@ test("equal values are not repeated, and a callback may modify its value", funct
   equal(got, 1)
 end)
 
-test("an integer differs from a float, and texts differ by single bytes", function()
+test("observations distinguish integers from floats, and texts that differ in one byte", function()
   local values = { 1, 1.0, "1", "1\0", "\0" .. "1", true, { 1 }, { { 1 } }, { [2] = 1 }, {}, ("x"):rep(100), ("x"):rep(99) .. "y" }
   local index, got = 0, 0
   db:observe(function(db) names(db) index = index + 1 return values[index] end, function() got = got + 1 end)
@@ -208,7 +208,7 @@ test("observations can be added in callbacks", function()
   equal(got, { "inner ", "inner a", "outer ", "outer a" })
 end)
 
-test("a callback may write to the observed table until nothing is left to do", function()
+test("a callback may write to the observed table until the value no longer changes", function()
   local rounds = 0
   db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM author") end, function(count)
     rounds = rounds + 1
@@ -251,7 +251,7 @@ test("a callback may wait, and values that arrive in the meantime are merged", f
   equal(got, { "", "a b c" })
 end)
 
-test("an iterator waits for values", function()
+test("the iterator of an observation waits for values", function()
   local got = {}
   perilune.spawn(function()
     for name in db:observe(names):values() do
@@ -267,7 +267,7 @@ test("an iterator waits for values", function()
   equal(got, { "", "a", "a b", "end" })
 end)
 
-test("an iterator ends when its observation is cancelled, and receives errors", function()
+test("the iterator of an observation ends when it is cancelled, and raises errors", function()
   local observation = db:observe(names)
   local task = perilune.spawn(function()
     local got = {}
@@ -283,7 +283,7 @@ test("an iterator ends when its observation is cancelled, and receives errors", 
   equal(err, "no")
 end)
 
-test("a nil value does not end an iterator", function()
+test("a nil value does not end the iterator of an observation", function()
   local got = {}
   perilune.spawn(function()
     for name in db:observe(function(db) return db:fetch_value("SELECT MAX(name) FROM author") end):values() do got[#got + 1] = name end
@@ -346,7 +346,7 @@ test("closing a database ends its observations", function()
   settle()
 end)
 
-test("misuse is an error with advice", function()
+test("invalid uses of observations are refused with advice", function()
   local function refused(kind, part, f, ...) matches(fails(kind, f, ...).message, part) end
   refused("argument", "argument 1: expected a function, got nil", db.observe, db)
   refused("argument", "expected a function, got the integer 5", db.observe, db, names, 5, {})
@@ -363,14 +363,14 @@ test("misuse is an error with advice", function()
   fails("argument", function() db:observe(function() return cycle end):try_next() end)
 end)
 
-test("the handle of a fetch is unusable in the callback", function()
+test("the handle of an observation's function is unusable in the callback", function()
   local kept, kind
   db:observe(function(db) kept = db return 1 end, function() kind = fails(nil, kept.fetch_value, kept, "SELECT 1").kind end)
   settle()
   equal(kind, "dead_handle")
 end)
 
-test("a warning is given if changes cannot be noticed", function()
+test("an observation logs a warning if changes cannot be detected", function()
   local path = temporary_path("announced.sqlite")
   local mine, other = perilune.queue(path), perilune.queue(path)
   mine:execute("CREATE TABLE item (a); CREATE TABLE u (a)")
@@ -404,7 +404,7 @@ test("fetched records stay unchanged, and observations deliver new ones", functi
   observation:cancel()
 end)
 
-test("the first change after observing columns counts only if it affects them", function()
+test("the first change after observing columns is reported only if it affects these columns", function()
   db:execute "CREATE TABLE volume (id INTEGER PRIMARY KEY, title TEXT, pages INTEGER); CREATE TABLE other (a)"
   db:execute "INSERT INTO volume VALUES (1, 'a', 1)"
   local observation <close> = db:observe_region({ table = "volume", columns = { "title" } })

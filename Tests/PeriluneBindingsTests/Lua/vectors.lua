@@ -34,7 +34,7 @@ test("a vector is a blob of 32-bit floats and converts back to a list", function
   equal(db:fetch_value("SELECT hex(?)", perilune.vector{ 1 }), "0000803F")
 end)
 
-test("invalid vectors are errors", function()
+test("invalid vectors are refused", function()
   for _, wrong in ipairs{ {}, 5, "x", { 1, "2" }, { 0 / 0 }, { 1e39 }, { -math.huge }, perilune.blob "abc", perilune.blob "" } do
     fails("argument", perilune.vector, wrong)
   end
@@ -51,7 +51,7 @@ test("nearest returns the records by distance", function()
   equal(Item:filter{ name = "far" }:nearest(Item.c.embedding, perilune.vector{ 1, 2 }, 2):fetch_one().id, 1)
 end)
 
-test("the arguments of nearest are checked", function()
+test("nearest refuses invalid arguments", function()
   local Item = items()
   for _, count in ipairs{ 0, -1, 1.5, "2", 4097 } do fails("argument", Item.nearest, Item, "embedding", { 1 }, count) end
   fails("argument", Item.nearest, Item, "embedding", { 1 })

@@ -57,7 +57,7 @@ test("the SQL of a view cannot have bound values", function()
   equal(db:views(), {})
 end)
 
-test("dropping requires an existing view", function()
+test("drop_view requires an existing view", function()
   db:create_view("recent", "SELECT 1")
   db:create_table("t", function(t) t:column("a") end)
   equal(fails("unknown_view", db.drop_view, db, "recnt").suggestion, "recent")

@@ -35,7 +35,7 @@ test("window functions number, rank and divide the rows", function()
   equal(values(perilune.ntile(2):over{ order_by = "id" }), { 1, 1, 1, 2, 2 })
 end)
 
-test("functions return values of preceding rows, following rows and rows of the frame", function()
+test("window functions return values of preceding rows, following rows and rows of the frame", function()
   equal(values(c.title:lag():over(by_author)), { null, "omoo", "Typee", null, "The Plague" })
   equal(values(c.title:lead(2, "none"):over(by_author)), { "Moby-Dick", "none", "none", "none", "none" })
   equal(values(c.title:first_value():over(by_author)), { "Typee", "Typee", "Typee", "The Plague", "The Plague" })
@@ -57,7 +57,7 @@ test("aggregates over windows give running totals, moving averages and filtered 
   equal(values(c.id:sum():over("PARTITION BY author_id ORDER BY id")), { 1, 3, 6, 4, 9 })
 end)
 
-test("a value over a window is an ordinary expression", function()
+test("a window function can be used like any other expression", function()
   equal(values(c.pages * 100 // c.pages:sum():over{ partition_by = "author_id" }), { 33, 66, null, 67, 32 })
   local rows = Book:annotated_with(perilune.rank():over{ order_by = c.pages:desc():nulls_last() }:as("place")):order("place"):fetch_all()
   equal({ rows[1].title, rows[1].place, rows[5].place }, { "Moby-Dick", 1, 5 })
@@ -66,7 +66,7 @@ test("a value over a window is an ordinary expression", function()
     :select(perilune.count():over{ partition_by = Book.author.c.country }:as("n")):fetch_values(), { 3, 3, 3, 2, 2 })
 end)
 
-test("windows of a grouped request cover its groups", function()
+test("windows of a grouped request range over its groups", function()
   local place = perilune.rank():over{ order_by = perilune.count():desc() }
   local rows = Book:select("author_id", perilune.count():as("n"), place:as("place")):group("author_id"):order("place"):fetch_all()
   equal({ rows[1].author_id, rows[1].n, rows[1].place, rows[2].place }, { 1, 3, 1, 2 })
@@ -106,7 +106,7 @@ test("a window over groups is refused if it uses a column that differs inside a 
   equal(Book:group("author_id"):select(perilune.rank():over{ order_by = c.pages:sum():desc() }:as("n")):fetch_values()[1], 1)
 end)
 
-test("a window is printed as SQL", function()
+test("tostring of a window function shows its SQL", function()
   equal(tostring(Book:select(c.pages:sum():over{ partition_by = { "author_id", c.year }, order_by = c.id:desc(),
     frame = { rows = { "unbounded", -2 }, exclude = "ties" } }:as("n"))),
     'SELECT SUM("book"."pages") OVER (PARTITION BY "book"."author_id", "book"."year" ORDER BY "book"."id" DESC '
@@ -115,7 +115,7 @@ end)
 
 -- Filtering -------------------------------------------------------------------------------------------------------------------
 
-test("rows can be filtered by a value over a window, like the top two of each author", function()
+test("rows can be filtered by a window function, for example the top two of each author", function()
   local place = perilune.row_number():over{ partition_by = "author_id", order_by = c.year:desc() }
   local top = Book:filter(place:le(2))
   equal(top:order("id"):select("id"):fetch_values(), { 2, 3, 4, 5 })
@@ -152,7 +152,7 @@ test("filters by windows work with composite keys, aliases and rows without a ke
   equal({ #thickest, thickest[1].title, thickest[2].title, rawget(thickest[1], "perilune_holds") }, { 2, "Moby-Dick", "Typee" })
 end)
 
-test("a selected value over a window equals the value that the filter tests", function()
+test("a selected window function has the value that the filter tests", function()
   local place = perilune.row_number():over{ order_by = "id" }
   local request = Book:annotated_with(place:as("place")):filter(place:ge(4))
   local books = request:order("id"):fetch_all()
@@ -173,7 +173,7 @@ test("a selected value over a window equals the value that the filter tests", fu
   end), "filter before the join")
 end)
 
-test("rows whose key is NULL are distinguished by their row ids", function()
+test("filters by windows distinguish rows with NULL keys by their row ids", function()
   db:execute"CREATE TABLE loose (x TEXT PRIMARY KEY, v); INSERT INTO loose VALUES (NULL, 1), (NULL, 2), ('a', 3), ('b', 4)"
   local Loose = perilune.record("loose")
   equal(Loose:filter(perilune.row_number():over{ order_by = "v" }:le(2)):fetch_count(), 2)
@@ -188,7 +188,7 @@ test("groups can be filtered by a window over them", function()
   equal({ #rows, rows[1].author_id, rows[1].pages }, { 1, 1, 961 })
 end)
 
-test("rows can be updated with values over windows", function()
+test("rows can be updated with values of window functions", function()
   Book:update_all{ pages = perilune.row_number():over(by_author) }
   equal(Book:order("id"):pluck("pages"), { 1, 3, 2, 1, 2 })
 end)
@@ -247,7 +247,7 @@ test("an order is refused for an aggregate with too few or too many arguments", 
   equal(Book:select(fn.group_concat(c.id, "-"):order("id"):as("v")):fetch_value(), "1-2-3-4-5")
 end)
 
-test("meaningless window expressions are refused when they are built", function()
+test("invalid window expressions are refused when they are built", function()
   matches(fails("argument", function() Book:select(perilune.rank():as("x")) end), "over{")
   matches(fails("argument", function() Book:filter(perilune.row_number():eq(1)) end), "over{")
   matches(fails("unknown_option", function() c.id:sum():over{ order = "id" } end), "order_by")

@@ -32,7 +32,7 @@ import Testing
         m:register('a', 'CREATE TABLE a (x)')
         """
 
-    @Test(arguments: endless) func `a deadline ends a migration, which is rolled back`(source: String) async throws {
+    @Test(arguments: endless) func `a migration that exceeds its time limit is rolled back`(source: String) async throws {
         let host = try testHost { $0.limits = LuaLimits(time: .seconds(2)) }
         try await host.runChecked(Self.settings)
         let error = await #expect(throws: LuaError.self) {
@@ -42,7 +42,7 @@ import Testing
         try await host.runChecked(Self.checks)
     }
 
-    @Test func `cancelling a host rolls the migration back`() async throws {
+    @Test func `cancelling a host rolls back its migration`() async throws {
         let host = try testHost { $0.limits = LuaLimits(isCancellable: true) }
         try await host.runChecked(Self.settings)
         let begun = await host.registerBegin()
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `an error of a migration reaches Swift with its fields`() async throws {
+    @Test func `Swift receives a migration's error with its fields`() async throws {
         let error = await failure(
             of: """
                 local m = perilune.migrator()
@@ -138,7 +138,7 @@ import Testing
         #expect(plain?.traceback?.contains("test:3:") == true)
     }
 
-    @Test func `hosts that migrate one file at the same time do it once`() async throws {
+    @Test func `hosts that migrate one file concurrently run each migration once`() async throws {
         let path = temporaryPath("together.sqlite")
         defer { try? FileManager.default.removeItem(atPath: path) }
         let source = """

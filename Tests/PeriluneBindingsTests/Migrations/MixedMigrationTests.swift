@@ -21,7 +21,7 @@ import Testing
         return state
     }
 
-    @Test func `mixed migrations run in the order of registration`() throws {
+    @Test func `migrations in Swift, Lua and SQL run in the order of registration`() throws {
         let queue = try DatabaseQueue()
         let state = try makeState(queue)
         let folder = try makeFolder([
@@ -46,7 +46,7 @@ import Testing
         #expect(try migrations.status().pending == [])
     }
 
-    @Test func `an error in Swift is an error of its migration`() throws {
+    @Test func `an error of a Swift migration names the migration`() throws {
         let queue = try DatabaseQueue()
         let migrations = try ScriptMigrations(in: makeState(queue))
         try migrations.register(Migration("a") { db, _ in try db.execute(sql: "CREATE TABLE t (x); SELECT missing") })
@@ -69,13 +69,13 @@ import Testing
         try state.run("assert(T:find(2).x == 7)")
     }
 
-    @Test func `a faulty folder is reported`() throws {
+    @Test func `a faulty migration folder is reported`() throws {
         let migrations = try ScriptMigrations(in: makeState(DatabaseQueue()))
         let error = #expect(throws: LuaError.self) { try migrations.register(folder: "/nowhere/at/all") }
         #expect(error?.underlying is MigrationFolderError)
     }
 
-    @Test func `a pool is migrated and nothing stays open`() throws {
+    @Test func `migrating a pool leaves no connection or transaction open`() throws {
         let path = temporaryPath("pool.sqlite")
         let pool = try DatabasePool(path: path)
         do {

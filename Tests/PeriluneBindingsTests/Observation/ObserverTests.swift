@@ -67,7 +67,7 @@ private final class Recorder: TransactionObserver, Sendable {
         #expect(recorder.take() == [])
     }
 
-    @Test func `an observer is notified of each change in a transaction`() throws {
+    @Test func `a GRDB observer is notified of each change in a transaction`() throws {
         let queue = try DatabaseQueue()
         let state = try makeState(over: queue)
         try state.run(
@@ -89,7 +89,7 @@ private final class Recorder: TransactionObserver, Sendable {
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t") } == 150)
     }
 
-    @Test func `rolled back savepoints are not reported`() throws {
+    @Test func `a GRDB observer is not notified of rolled back savepoints`() throws {
         let queue = try DatabaseQueue()
         let recorder = Recorder()
         let state = try makeState(over: queue)
@@ -106,7 +106,7 @@ private final class Recorder: TransactionObserver, Sendable {
         #expect(recorder.take() == ["insert t 1", "insert t 2", "will commit", "commit"])
     }
 
-    @Test func `an observer that refuses a commit makes the block fail`() throws {
+    @Test func `a GRDB observer that refuses a commit makes the script's block fail`() throws {
         struct Veto: Error {}
         final class Refuser: TransactionObserver {
             func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
@@ -131,7 +131,8 @@ private final class Recorder: TransactionObserver, Sendable {
         try state.run("assert(not db:is_inside_transaction() and db:fetch_value('SELECT COUNT(*) FROM t') == 0)")
     }
 
-    @Test(arguments: [false, true]) func `a value observation is notified of a script's writes`(_ isPool: Bool) async throws {
+    @Test(arguments: [false, true]) func `a GRDB value observation is notified of a script's writes`(_ isPool: Bool) async throws
+    {
         let path = temporaryPath("observed.sqlite")
         let writer: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
         try await writer.write { try $0.execute(sql: "CREATE TABLE t (a)") }
@@ -155,7 +156,7 @@ private final class Recorder: TransactionObserver, Sendable {
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
-    @Test func `several states can share one database`() throws {
+    @Test func `several Lua states can share one database`() throws {
         let queue = try DatabaseQueue()
         let states = try (0..<3).map { _ in try makeState(over: queue) }
         try states[0].run("db:execute('CREATE TABLE t (a)')")
@@ -169,7 +170,7 @@ private final class Recorder: TransactionObserver, Sendable {
         try states[2].run("statement:execute(9) iterator = nil collectgarbage() assert(#db:fetch_values('SELECT a FROM t') == 4)")
     }
 
-    @Test func `a state can be closed while statements and cursors of a shared database exist, and the database stays usable`()
+    @Test func `closing a Lua state with open statements and cursors leaves a shared database usable`()
         throws
     {
         for isPool in [false, true] {
@@ -192,7 +193,7 @@ private final class Recorder: TransactionObserver, Sendable {
         }
     }
 
-    @Test func `a database cannot be closed while a script has statements`() throws {
+    @Test func `Swift cannot close a database while a script has open statements`() throws {
         let queue = try DatabaseQueue()
         let state = try makeState(over: queue)
         try state.run("statement = db:prepare('SELECT 1') iterator = db:rows('SELECT 1 UNION ALL SELECT 2') iterator()")

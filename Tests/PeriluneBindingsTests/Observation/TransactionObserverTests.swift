@@ -64,7 +64,7 @@ import Testing
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t") } == 0)
     }
 
-    @Test func `a released script is not notified, and the others continue`() throws {
+    @Test func `releasing a script ends its observers but not the observers of other scripts`() throws {
         let queue = try DatabaseQueue()
         let states = try (0..<3).map { _ in try makeState(over: queue) }
         try states[0].run("db:execute('CREATE TABLE t (a)')")
@@ -93,7 +93,7 @@ import Testing
         try queue.close()
     }
 
-    @Test func `two scripts on two threads can write to and observe the same database`() async throws {
+    @Test func `two scripts on two threads can write to the same database and observe it`() async throws {
         let path = temporaryPath("observed.sqlite")
         let pool = try DatabasePool(path: path)
         try await pool.write { try $0.execute(sql: "CREATE TABLE t (a)") }
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: ["on_change", "will_commit", "did_commit", "did_rollback"])
-    func `a callback that loops is ended at the limit and leaves nothing behind`(_ name: String) async throws {
+    func `an observer's callback that loops is ended at the limit and leaves no transaction open`(_ name: String) async throws {
         let long = Duration.seconds(600)
         let host = try testHost { $0.limits = LuaLimits(time: long) }
         try await host.runChecked(
@@ -155,7 +155,7 @@ import Testing
             """)
     }
 
-    @Test func `events in savepoints count toward the script's memory`() async throws {
+    @Test func `buffered events in savepoints count toward the script's memory limit`() async throws {
         let host = try testHost { $0.limits = LuaLimits(memoryInBytes: 8 << 20) }
         try await host.runChecked(
             """

@@ -33,7 +33,7 @@ import Testing
             """)
     }
 
-    @Test func `a connection is closed when the database is collected`() async throws {
+    @Test func `a database connection is closed when its object is collected`() async throws {
         let host = try testHost()
         let path = temporaryPath("collected.sqlite")
         try await host.run(source: "opened = perilune.queue(arg[1]) opened:execute('CREATE TABLE t (a)')", commandLine: [path])
@@ -44,7 +44,7 @@ import Testing
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    @Test func `a connection is closed even if cursors and statements were left open`() async throws {
+    @Test func `a database connection is closed even if cursors and statements are open`() async throws {
         let host = try testHost()
         let path = temporaryPath("cursors.sqlite")
         try await host.run(
@@ -83,7 +83,7 @@ import Testing
             """)
     }
 
-    @Test func `foreign keys are enforced unless switched off`() async throws {
+    @Test func `foreign keys are enforced unless they are switched off`() async throws {
         try await script(
             """
             local schema = "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id REFERENCES a (id))"
@@ -149,7 +149,7 @@ import Testing
             """)
     }
 
-    @Test func `a trace function receives every statement`() async throws {
+    @Test func `a trace function is called with every statement`() async throws {
         try await script(
             """
             local seen = {}
@@ -166,7 +166,7 @@ import Testing
             """)
     }
 
-    @Test func `a trace shows values and durations only on request`() async throws {
+    @Test func `a trace contains values and durations only on request`() async throws {
         try await script(
             """
             local events = {}
@@ -234,7 +234,7 @@ import Testing
             """)
     }
 
-    @Test func `the results of a block are passed through`() async throws {
+    @Test func `a block returns the results of its function`() async throws {
         try await script(
             """
             equal(table.pack(db:read(function(db) return 1, nil, "three", nil end)), { 1, nil, "three", nil, n = 4 })
@@ -242,7 +242,7 @@ import Testing
             """)
     }
 
-    @Test func `several options can be combined`() async throws {
+    @Test func `options for opening a database can be combined`() async throws {
         try await script(
             """
             local path = temporary_path("options.sqlite")
@@ -257,7 +257,7 @@ import Testing
             """)
     }
 
-    @Test func `invalid options are errors that name them`() async throws {
+    @Test func `invalid options for opening a database are refused by name`() async throws {
         try await script(
             """
             local function refused(options, text)
@@ -303,7 +303,7 @@ import Testing
             """)
     }
 
-    @Test func `a pool reads with its readers and writes with its writer`() async throws {
+    @Test func `a pool reads with its reader connections and writes with its writer connection`() async throws {
         try await script(
             """
             local path = temporary_path("pool.sqlite")
@@ -321,7 +321,7 @@ import Testing
             """)
     }
 
-    @Test func `reads of a pool see temporary tables and the last row id of the writer`() async throws {
+    @Test func `reads of a pool see the temporary tables and the last inserted row id of its writer`() async throws {
         try await script(
             """
             local path = temporary_path("temp.sqlite")
@@ -374,7 +374,7 @@ import Testing
             """)
     }
 
-    @Test func `a locked database is immediately busy by default`() async throws {
+    @Test func `without a busy timeout, a locked database is an immediate error`() async throws {
         try await script(
             """
             local path = temporary_path("busy.sqlite")
@@ -421,7 +421,7 @@ import Testing
         for suffix in ["", ".held"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
-    @Test func `waiting ends at the busy timeout and at the script's time limit`() async throws {
+    @Test func `waiting for a lock ends at the busy timeout and at the script's time limit`() async throws {
         try await script(
             """
             local path = temporary_path("wait.sqlite")
@@ -445,7 +445,7 @@ import Testing
         #expect(error?.code == .timeout)
     }
 
-    @Test func `a new file has a write-ahead log, and an existing one keeps its journal mode`() async throws {
+    @Test func `a new database file uses WAL, and an existing file keeps its journal mode`() async throws {
         try await script(
             """
             local path = temporary_path("journal.sqlite")
@@ -468,7 +468,7 @@ import Testing
             """)
     }
 
-    @Test func `a database can choose what its commits wait for, without a trace of it`() async throws {
+    @Test func `the option synchronous is applied without appearing in a trace`() async throws {
         try await script(
             """
             local path = temporary_path("synchronous.sqlite")
@@ -493,7 +493,7 @@ import Testing
             """)
     }
 
-    @Test func `a new file with a write-ahead log can be replaced by a copy with a different page size`() async throws {
+    @Test func `a backup with a different page size can replace a new WAL database`() async throws {
         try await script(
             """
             local path = temporary_path("pages.sqlite")
@@ -509,7 +509,7 @@ import Testing
             """)
     }
 
-    @Test func `several hosts can use one file in parallel`() async throws {
+    @Test func `several hosts can use one database file in parallel`() async throws {
         let path = temporaryPath("parallel.sqlite")
         try await script("perilune.pool(arg[1]):execute('CREATE TABLE t (a)')", arguments: [path])
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -50,7 +50,9 @@ import Testing
         return try await queue.read(takeSteps)
     }
 
-    @Test(arguments: orders) func `a page takes the same number of steps at every position`(order: String) async throws {
+    @Test(arguments: orders) func `fetching a keyset page takes the same number of steps at every position`(order: String)
+        async throws
+    {
         let queue = try makeQueue()
         let host = try testHost { $0.database = .existing(queue) }
         try await host.run(
@@ -73,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a unique column needs one search, and its cursor also works without the index`() async throws {
+    @Test func `a page ordered by a unique column needs one index search, and its cursor works without the index`() async throws {
         let queue = try makeQueue()
         let host = try testHost { $0.database = .existing(queue) }
         try await host.run(source: "request = perilune.record('item'):order('code') cursor = request:page_after(nil, 2000).next")

@@ -6,7 +6,9 @@ import Testing
 /// Assumptions about Lua's tables in the code that writes records. If one is wrong in some build of Lua, nothing breaks, but
 /// writing is slower.
 @Suite struct PrefetchTests {
-    @Test(arguments: [1, 3, 40]) func `the fields of a table are at the addresses that record writing prefetches`(count: Int)
+    @Test(arguments: [1, 3, 40]) func `the fields of a Lua table are at the addresses that record writes prefetch into the cache`(
+        count: Int
+    )
         throws
     {
         let state = try LuaState()

@@ -22,7 +22,7 @@ import PeriluneLuaFileTools
 
         """
 
-    @Test func `tables, views and triggers are listed in order`() async throws {
+    @Test func `tables, views and triggers are listed in alphabetical order`() async throws {
         try await script(
             library + """
                 equal(db:tables(), { "author", "book", "loan" })
@@ -91,7 +91,7 @@ import PeriluneLuaFileTools
                 """)
     }
 
-    @Test func `violated foreign keys are found`() async throws {
+    @Test func `rows that violate foreign keys are found`() async throws {
         try await script(
             library + """
                 equal(#db:foreign_key_violations(), 0)
@@ -129,7 +129,7 @@ import PeriluneLuaFileTools
                 """)
     }
 
-    @Test func `the schema can be read as SQL and inside a block`() async throws {
+    @Test func `the schema can be read as SQL, even inside a block`() async throws {
         try await script(
             library + """
                 matches(db:schema_sql(), "CREATE TABLE author")

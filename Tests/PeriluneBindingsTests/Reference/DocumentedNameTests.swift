@@ -6,7 +6,7 @@ import Testing
 ///
 /// `DocumentedCommandTests` checks commands and their options; code blocks are checked by running them.
 @Suite struct DocumentedNameTests {
-    @Test func `names in the documents exist`() async throws {
+    @Test func `names that the documentation mentions exist`() async throws {
         let names = try await KnownNames.current()
         #expect(DocumentedPage.all.count > 45)
         #expect(DocumentedPage.all.map(\.spans.count).reduce(0, +) > 3_000)
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `links between pages lead to pages`() {
+    @Test func `links between documentation pages have targets`() {
         let names = Set(DocumentedPage.all.map { URL(filePath: $0.path).deletingPathExtension().lastPathComponent })
         var count = 0
         for page in DocumentedPage.all {
@@ -32,7 +32,7 @@ import Testing
         #expect(count > 40)
     }
 
-    @Test func `symbols that comments link to are declared`() async throws {
+    @Test func `symbol links in comments refer to declarations`() async throws {
         let declared = try await KnownNames.current().swift
         var count = 0
         for module in [
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `environment variables in the documents are read by the code`() {
+    @Test func `documented environment variables are read by the code`() {
         let files = KnownNames.files(below: "Sources") + KnownNames.files(below: "Tests/PeriluneLuaFileTools")
         let sources = files.filter { $0.hasSuffix(".swift") || $0.hasSuffix(".c") }.compactMap(Reference.text(of:)).joined()
         var names: Set<String> = []
@@ -87,7 +87,7 @@ import Testing
         for name in names { #expect(sources.contains("\"\(name)\""), "\(name)") }
     }
 
-    @Test func `exactly the invented name is reported`() async throws {
+    @Test func `the check reports exactly the names that do not exist`() async throws {
         let names = try await KnownNames.current()
         func unknown(_ text: String) -> [String] {
             let page = DocumentedPage(path: "Page.md", text: text)

@@ -11,7 +11,7 @@ import Testing
         var checked: Int
     }
 
-    @Test func `messages about wrong arguments begin with the function as it was called`() async throws {
+    @Test func `messages about wrong arguments begin with the name of the called function`() async throws {
         let names = try Reference.current.get().functions.filter { !$0.isScenario }.map { "\"\($0.name)\"" }
         let source = try #require(Reference.text(of: "Tests/PeriluneBindingsTests/Reference/function_names.lua"))
         let json: String = try await testHost().run(
@@ -31,7 +31,7 @@ import Testing
         ("perilune.queue(nil, { foo = 1 })", "perilune.queue: no option `foo`. Available: "),
         ("return perilune.queue(nil, { journal = 'wal' })", "perilune.queue: no option `journal`; did you mean `journal_mode`?"),
     ])
-    func `calls at the end of a script and unknown options are named`(source: String, message: String) async throws {
+    func `errors of tail calls and of unknown options name the function`(source: String, message: String) async throws {
         let error = await #expect(throws: LuaError.self) { try await testHost().run(source: source) }
         #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
     }

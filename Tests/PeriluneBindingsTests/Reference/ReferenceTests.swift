@@ -20,7 +20,7 @@ import Testing
 
     // MARK: - Completeness
 
-    @Test func `each function has a description, an example, its errors and its context`() {
+    @Test func `each function in the reference has a description, an example, errors and a context`() {
         #expect(reference.functions.count > 450)
         for function in reference.functions {
             #expect(!function.text.isEmpty, "\(function): no description")
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `no function is listed twice`() {
+    @Test func `no function is listed twice in the reference`() {
         let names = Dictionary(grouping: reference.functions) { "\($0.name) of \($0.page)" }
         // The blocks of create_table and alter_table both name their parameter `t`.
         #expect(names.filter { $1.count > 1 }.keys.sorted() == [])
@@ -93,7 +93,7 @@ import Testing
     // MARK: - Examples
 
     @Test(.serialized, arguments: functions.filter { !$0.isScenario })
-    func `examples run and print their documented output`(_ function: Reference.Function) async throws {
+    func `examples in the reference print their documented output`(_ function: Reference.Function) async throws {
         for example in function.examples {
             let printed = Mutex<[String]>([])
             var configuration = ScriptHost.Configuration(database: .inMemory())
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(.serialized, arguments: functions.filter(\.isScenario))
-    func `examples of scenarios pass`(_ function: Reference.Function) async throws {
+    func `scenario examples in the reference pass`(_ function: Reference.Function) async throws {
         for example in function.examples {
             let outcomes = try await ExampleProject(reference.project).outcomes(of: example)
             #expect(!outcomes.isEmpty && outcomes.allSatisfy { [.passed, .skipped].contains($0) }, "\(function): \(outcomes)")
@@ -130,13 +130,13 @@ import Testing
         }
     }
 
-    @Test func `the folder of the reference contains no other page`() throws {
+    @Test func `the reference folder contains no other page`() throws {
         let folder = "Sources/Perilune/Perilune.docc/Reference"
         let files = try FileManager.default.contentsOfDirectory(atPath: Reference.root.appending(path: folder).path)
         #expect(Set(files.map { "\(folder)/\($0)" }) == Set(reference.made.keys.filter { $0.hasPrefix(folder) }))
     }
 
-    @Test func `types of functions with an optional database have a form without it`() throws {
+    @Test func `the type of a function with an optional database has an overload without it`() throws {
         let text = try #require(reference.types.first)
         #expect(text.contains("---@overload fun(self: perilune.record_class, db") == false)
         for form in [

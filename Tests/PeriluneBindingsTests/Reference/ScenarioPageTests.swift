@@ -24,7 +24,7 @@ import Testing
     }()
 
     @Test(.serialized, arguments: examples)
-    func `scenarios on pages pass`(_ example: Example) async throws {
+    func `scenarios in the documentation pass`(_ example: Example) async throws {
         let outcomes = try await ExampleProject(Reference.current.get().project).outcomes(of: example.text)
         #expect(!outcomes.isEmpty && outcomes.allSatisfy { $0 == .passed }, "\(example.testDescription): \(outcomes)")
     }

@@ -58,7 +58,7 @@ import PeriluneLuaFileTools
         ("HM", "13:05"), ("HMS", "13:05:07"), ("HMSS", "13:05:07.089"),
         ("YMD", "2026-03-01"), ("YMD_HM", "2026-03-01 13:05"),
     ])
-    func `date components keep the format in which they were read`(
+    func `date components remember the format in which they were read`(
         format: String, text: String
     ) async throws {
         try await script(
@@ -70,7 +70,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `components can be made from parts and written in any format`() async throws {
+    @Test func `date components can be created from parts and written in any format`() async throws {
         try await script(
             """
             local noon = perilune.date_components{ hour = 12, minute = 0 }
@@ -128,7 +128,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `a column that is declared DATETIME keeps SQLite's value`() async throws {
+    @Test func `a column declared DATETIME keeps SQLite's value`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE event (at DATETIME)")
@@ -139,7 +139,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `dates can be compared, moved and distinguished`() async throws {
+    @Test func `dates can be compared and shifted, and are distinguished from other values`() async throws {
         try await script(
             """
             local a, b = perilune.date("2026-01-31"), perilune.date("2026-02-01")
@@ -174,7 +174,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `dates are formatted, split and cut in time zones`() async throws {
+    @Test func `dates are formatted, split and truncated in time zones`() async throws {
         try await script(
             """
             local date = perilune.date("2026-06-30 22:30")
@@ -221,7 +221,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `surplus arguments of dates are refused`() async throws {
+    @Test func `date functions refuse surplus arguments`() async throws {
         try await script(
             """
             local date = perilune.date("2026-03-01")
@@ -239,7 +239,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `mistakes with dates are errors that list the options`() async throws {
+    @Test func `invalid date arguments are errors that list the options`() async throws {
         try await script(
             """
             local date = perilune.date("2026-01-31")

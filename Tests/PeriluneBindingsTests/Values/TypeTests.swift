@@ -27,7 +27,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `an unknown raw value is a conversion error with the known values`() async throws {
+    @Test func `an unknown enum value is a conversion error that lists the known values`() async throws {
         try await script(
             color + """
                 local err = fails("conversion", Color.from, 7)
@@ -51,7 +51,7 @@ import PeriluneLuaFileTools
                 """)
     }
 
-    @Test func `mistakes with enums are errors`() async throws {
+    @Test func `invalid enum definitions are refused`() async throws {
         try await script(
             color + """
                 matches(fails("unknown_member", function() return Color.green end), "white = 1")
@@ -114,7 +114,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `values report their storage class`() async throws {
+    @Test func `values of rows report their storage class`() async throws {
         try await script(
             """
             equal(perilune.storage_class(nil), "null")
@@ -129,7 +129,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `values of rows are read as a type without loss`() async throws {
+    @Test func `reading a value of a row as another type loses nothing`() async throws {
         try await script(
             """
             local row = db:fetch_one("SELECT 1 AS one, 1.5 AS half, 2.0 AS two, 'x' AS word, NULL AS empty, 0 AS zero")

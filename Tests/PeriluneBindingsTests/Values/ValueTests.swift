@@ -11,7 +11,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `integers keep all 64 bits`() async throws {
+    @Test func `integers keep all 64 bits in the database`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a)")
@@ -28,7 +28,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `floats keep all their digits`() async throws {
+    @Test func `floats keep all their digits in the database`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a)")
@@ -50,7 +50,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `text is stored as bytes`() async throws {
+    @Test func `text keeps its bytes in the database`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a TEXT)")
@@ -69,7 +69,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `blobs keep their type and bytes`() async throws {
+    @Test func `blobs keep their type and bytes in the database`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a)")
@@ -90,7 +90,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `values survive storage in a file and in UTF-16`() async throws {
+    @Test func `values round-trip through a file and through UTF-16 databases`() async throws {
         try await script(
             """
             for _, encoding in ipairs{ "UTF-8", "UTF-16le", "UTF-16be" } do
@@ -110,7 +110,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `null equals itself and can be printed`() async throws {
+    @Test func `perilune.null equals itself and can be printed`() async throws {
         try await script(
             """
             equal(perilune.null == perilune.null, true)
@@ -121,7 +121,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `oversized values are errors`() async throws {
+    @Test func `values that exceed SQLite's size limit are errors`() async throws {
         try await script(
             """
             local huge = ("x"):rep(1 << 20):rep(1 << 10)

@@ -21,7 +21,7 @@ import Testing
         try TestFolder(["shop.lua": file, "x.sqlite": ""])
     }
 
-    @Test func `a file's automations are listed`() throws {
+    @Test func `the automations of a file are listed`() throws {
         let folder = try Self.makeFolder()
         let result = try folder.perilune("automations", "list", "shop.lua", "--database", "x.sqlite", "--format", "csv")
         #expect(result.errors == "")
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: [["list", "a.lua"], ["run", "a.lua"], ["run", "a.lua", "a"], ["preview", "a.lua", "a"]])
-    func `a missing database is an error without --create`(arguments: [String]) throws {
+    func `without --create, a missing database is an error`(arguments: [String]) throws {
         let folder = try TestFolder([
             "a.lua":
                 "perilune.automation{ name = 'a', on = { event = 'go' }, run = print } perilune.after(0.001, function() os.exit(0) end)"
@@ -88,7 +88,7 @@ import Testing
                     : "the database new.sqlite does not exist; the script uses an empty one\n"))
     }
 
-    @Test func `an automation that is run by hand or previewed receives its observed values`() throws {
+    @Test func `an automation that is run manually or previewed receives its observed values`() throws {
         let folder = try TestFolder([
             "a.lua": """
             local Product = perilune.record("product")
@@ -117,7 +117,7 @@ import Testing
         #expect(result.output == "2\tsecond\tmanual\n")
     }
 
-    @Test func `an automation can be run by hand`() throws {
+    @Test func `an automation can be run manually`() throws {
         let folder = try Self.makeFolder()
         var result = try folder.perilune("automations", "run", "shop.lua", "restock", "--database", "x.sqlite")
         #expect((result.status, result.errors) == (0, "restock: succeeded\n"))
@@ -158,7 +158,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: folder.path + "/x.sqlite")) == before)
     }
 
-    @Test func `a preview shows the requested number of rows`() throws {
+    @Test func `a preview of an automation shows the requested number of rows`() throws {
         let folder = try TestFolder([
             "a.lua": """
             db:execute("CREATE TABLE product (id INTEGER PRIMARY KEY)")
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test(arguments: ["INT", "TERM", "HUP"])
-    func `a service that is asked to end records the outcome of each run`(signal: String) throws {
+    func `a service that is terminated records the outcome of each run`(signal: String) throws {
         let folder = try TestFolder([
             "x.sqlite": "",
             "a.lua": """
@@ -296,7 +296,7 @@ import Testing
         #expect(result.status == 0 && !result.errors.contains("error:"), "\(result.errors)")
     }
 
-    @Test func `a run that waits for another attempt is kept when the service ends`() throws {
+    @Test func `a run that waits for a retry is kept when the service ends`() throws {
         let folder = try TestFolder([
             "x.sqlite": "",
             "a.lua": """
@@ -317,7 +317,7 @@ import Testing
         #expect(trace.output.contains("a.lua:3: no"), "the error of the last attempt: \(trace.output)")
     }
 
-    @Test func `a run that loops is cancelled when the service is asked to end`() throws {
+    @Test func `a run that loops is cancelled when the service is terminated`() throws {
         let folder = try TestFolder([
             "x.sqlite": "",
             "a.lua": """
@@ -334,7 +334,7 @@ import Testing
         #expect(trace.output.contains("loops,") && trace.output.contains(",cancelled,"))
     }
 
-    @Test func `an interrupted manual run is kept and does not count as a success`() throws {
+    @Test func `an interrupted manual run is recorded and does not count as a success`() throws {
         let folder = try TestFolder([
             "x.sqlite": "",
             "a.lua": """
@@ -350,7 +350,7 @@ import Testing
         #expect(trace.output.contains(",cancelled,the program has ended,"))
     }
 
-    @Test func `loading a file is cancelled when the service is asked to end`() throws {
+    @Test func `loading a file is cancelled when the service is terminated`() throws {
         let folder = try TestFolder(["a.lua": "print('ready') io.stdout:flush() perilune.sleep('1h')"])
         let process = try CommandProcess(TestFolder.binary, ["automations", "run", "a.lua"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "ready")
@@ -358,7 +358,7 @@ import Testing
         #expect(try process.wait().status == 0)
     }
 
-    @Test func `a file runs on a database in only one process`() throws {
+    @Test func `only one process at a time serves a file on a database`() throws {
         let folder = try TestFolder([
             "x.sqlite": "",
             "a.lua": "perilune.automation{ name = 'a', on = { event = 'go' }, run = print } print('ready') io.stdout:flush()",
@@ -441,7 +441,7 @@ import Testing
         #expect(result.errors.hasSuffix("error: x.sqlite was removed or replaced while its automations ran; start them again\n"))
     }
 
-    @Test func `a service reports a damaged database once for each check`() throws {
+    @Test func `a service reports a damaged database once per check`() throws {
         let folder = try TestFolder([
             "a.lua": """
             perilune.automation{ name = 'a', on = { change = 't' }, run = print }
@@ -471,7 +471,7 @@ import Testing
         #expect(pauses.starts(with: ["1s", "2s"]) && Set(pauses).count == pauses.count, "\(errors)")
     }
 
-    @Test func `a changed file is loaded again; if it fails the previous automations keep running`() throws {
+    @Test func `a changed file is reloaded, and if it fails, the previous automations keep running`() throws {
         let folder = try TestFolder([
             "x.sqlite": "",
             "a.lua": """
@@ -497,7 +497,7 @@ import Testing
         #expect(result.errors.contains("a.lua has changed: 1 automation is live"))
     }
 
-    @Test func `the status describes problems for monitors`() throws {
+    @Test func `the automation status reports problems for monitoring`() throws {
         let folder = try TestFolder([
             "x.sqlite": "",
             "a.lua": """
@@ -528,7 +528,7 @@ import Testing
         #expect(try folder.perilune("automations", "status", "--database", "x.sqlite", "--stuck", "soon").status == 64)
     }
 
-    @Test func `wrong usage is reported`() throws {
+    @Test func `wrong usage of the automations command is reported`() throws {
         let folder = try Self.makeFolder()
         #expect(try folder.perilune("automations", "trace").errors.contains("expected --database"))
         #expect(try folder.perilune("automations", "trace", "--database", "x.sqlite", "--last", "0").status == 64)

@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [("works", 0, "succeeded"), ("fails", 1, "failed"), ("loops", 5, "failed"), ("grows", 5, "failed")])
-    func `an automation that is run by hand ends, and its run is recorded`(name: String, status: Int32, outcome: String) throws {
+    func `a manual run of an isolated automation is recorded`(name: String, status: Int32, outcome: String) throws {
         let time = name == "loops" ? "2s" : "60s"
         let folder = try Self.makeFolder()
         let result = try folder.perilune(
@@ -66,7 +66,7 @@ import Testing
         #expect(list.output.contains(",\(outcome),"))
     }
 
-    @Test func `a preview shows what an automation would change, and changes nothing`() throws {
+    @Test func `a preview of an isolated automation shows its changes without making them`() throws {
         let folder = try TestFolder([
             "a.lua": """
             perilune.automation{ name = "writes", on = { event = "go" }, run = function(context) context.db:execute("INSERT INTO t VALUES (7)") end }
@@ -83,7 +83,7 @@ import Testing
                 == "n\r\n0\r\n")
     }
 
-    @Test func `a service keeps running after runs that fail or exceed their limits`() throws {
+    @Test func `an isolated service keeps running after runs that fail or exceed their limits`() throws {
         let folder = try Self.makeFolder()
         let process = try Self.start("--timeout", "3s", "--memory", "16M", in: folder)
         for (name, error) in [("fails", "no line="), ("loops", "longer than its limit"), ("grows", "more memory than its limit")]
@@ -102,7 +102,7 @@ import Testing
             try Self.runs(in: folder) == ["fails,failed", "loops,failed", "grows,failed", "works,succeeded", "works,succeeded"])
     }
 
-    @Test func `a timer fires, and a changed file is reloaded`() throws {
+    @Test func `timers fire and changed files are reloaded in an isolated service`() throws {
         func file(_ name: String) -> String {
             "perilune.automation{ name = '\(name)', on = { every = '20ms' }, run = function() print('\(name)') end }"
         }
@@ -119,7 +119,7 @@ import Testing
         #expect(result.status == 0 && result.errors.contains("t.lua has changed: 1 automation is live"), "\(result.errors)")
     }
 
-    @Test func `a service whose process dies reports it and loses no committed data`() async throws {
+    @Test func `an isolated service reports the crash of its process and loses no committed data`() async throws {
         let folder = try Self.makeFolder()
         let process = try Self.start(in: folder)
         try Self.insert(into: "works", in: folder)
@@ -136,7 +136,7 @@ import Testing
         #expect(try next.wait().status == 0)
     }
 
-    @Test func `the process ends with its parent`() async throws {
+    @Test func `the isolated process of a service ends with its parent`() async throws {
         let folder = try Self.makeFolder()
         let process = try Self.start(in: folder)
         let child = try #require(await process.child())
@@ -145,7 +145,7 @@ import Testing
         #expect(await eventually { kill(child, 0) != 0 })
     }
 
-    @Test func `a service ends when its database is removed`() throws {
+    @Test func `a service with isolated runs ends when its database is removed`() throws {
         let folder = try Self.makeFolder()
         let process = try Self.start(in: folder)
         try FileManager.default.removeItem(atPath: folder.path + "/x.sqlite")
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(arguments: ["--isolate", "--no-isolate"])
-    func `a run that cannot be interrupted ends the service at its limit`(isolation: String) throws {
+    func `a run that cannot be interrupted ends its service at the time limit`(isolation: String) throws {
         let folder = try Self.makeFolder()
         let process = try Self.start(isolation, "--timeout", "3s", in: folder)
         try Self.insert(into: "sticks", in: folder)
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(.unless(.thread, "a run takes longer to end there than one that nothing stops may"))
-    func `a service that was suspended during a run beyond its limit keeps running`() throws {
+    func `a service that was suspended during a run until after the time limit keeps running`() throws {
         let folder = try Self.makeFolder()
         let process = try Self.start("--no-isolate", "--timeout", "1s", in: folder)
         try Self.insert(into: "pauses", in: folder)
@@ -186,7 +186,7 @@ import Testing
         #expect(try process.wait().status == 0)
     }
 
-    @Test func `a service that is asked to end during an uninterruptible run ends ten seconds later`() throws {
+    @Test func `an isolated service that is terminated during an uninterruptible run ends ten seconds later`() throws {
         let folder = try Self.makeFolder()
         let process = try Self.start(in: folder)
         try Self.insert(into: "sticks", in: folder)

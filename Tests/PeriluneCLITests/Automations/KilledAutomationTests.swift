@@ -76,7 +76,7 @@ import Testing
         #expect(steps.output.split(whereSeparator: \.isNewline).dropFirst() == ["one of change", "one of change", "two"])
     }
 
-    @Test func `a run interrupted by the end of its service is repeated by the next service on request`()
+    @Test func `a run that the end of its service interrupted is repeated by the next service on request`()
         throws
     {
         let folder = try TestFolder(["a.lua": Self.file("interrupted = 'rerun',")])
@@ -100,7 +100,7 @@ import Testing
     }
 
     /// The main purpose of durable automations: a kill between two steps, and a change while the service is down.
-    @Test func `a durable automation continues after the last step, and sees what has changed while it was down`() throws {
+    @Test func `a durable automation continues after its last step, with all changes made while its service was down`() throws {
         let folder = try TestFolder([
             "a.lua": """
             perilune.automation{

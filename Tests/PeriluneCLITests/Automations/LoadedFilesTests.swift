@@ -15,7 +15,7 @@ import Testing
         files.add([folder.path + "/module.lua"])
     }
 
-    @Test mutating func `a changed file is reported once, after it has stopped changing`() throws {
+    @Test mutating func `a changed file is reported once, when it has stopped changing`() throws {
         #expect(files.look() == [])
         #expect(files.look() == [])
         try folder.write("", to: "module.lua")

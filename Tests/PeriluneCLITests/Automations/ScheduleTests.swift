@@ -55,7 +55,7 @@ import Testing
         ("America/New_York", ["45 1 * * * | 10-29 01:45 -0400"]),
         ("Australia/Lord_Howe", ["45 1 * * * | 03-26 01:45 +1100"]),
     ])
-    func `of a time that occurs twice, the first occurrence counts`(zone: String, times: [String]) throws {
+    func `a schedule uses the first occurrence of a time that occurs twice`(zone: String, times: [String]) throws {
         let day = times[0].dropFirst(13).prefix(5)
         #expect(try Self.times(of: "45 1 * * *", in: zone).filter { $0.contains("| \(day) ") } == times)
     }

@@ -12,7 +12,7 @@ import Testing
 
     private static func text(_ text: String) -> Cell { .text(Array(text.utf8)) }
 
-    @Test func `the length of a bar follows its number on both sides of zero`() throws {
+    @Test func `the length of a bar is proportional to its number on both sides of zero`() throws {
         let data = try Self.data([
             [Self.text("a"), .integer(4)], [Self.text("bb"), .real(-2)], [Self.text("c"), .null], [Self.text("d"), .integer(0)],
         ])
@@ -27,7 +27,7 @@ import Testing
                 """, "\(chart)")
     }
 
-    @Test func `lines pass through their numbers and stop at missing ones`() throws {
+    @Test func `the lines of a chart pass through their numbers and stop at missing ones`() throws {
         let data = try Self.data((0..<5).map { [.integer(Int64($0)), $0 == 2 ? .null : .integer(Int64($0 * 10))] })
         #expect(data.isContinuous)
         let chart = TerminalChart(data: data, width: 30, colors: .off).lines(height: 5)
@@ -45,13 +45,13 @@ import Testing
             (0.0...10.0, [0, 2, 4, 6, 8, 10]), (-3...7, [-4, -2, 0, 2, 4, 6, 8]), (0...0.3, [0, 0.1, 0.2, 0.3]), (5...5, [5, 6]),
             (0...0, [0, 0.2]),
         ] as [(ClosedRange<Double>, [Double])])
-    func `axes have round numbers around the range`(range: ClosedRange<Double>, ticks: [Double]) {
+    func `axes of a chart begin and end at round numbers`(range: ClosedRange<Double>, ticks: [Double]) {
         let axis = ChartAxis(range)
         #expect(axis.low <= range.lowerBound && axis.high >= range.upperBound && axis.high > axis.low)
         #expect(axis.ticks.first.map { abs($0 - ticks[0]) < 1e-9 } == true, "\(axis.ticks)")
     }
 
-    @Test func `numbers of every magnitude get an axis`() {
+    @Test func `a chart can draw numbers of every magnitude`() {
         let magnitudes = [0, Double.leastNonzeroMagnitude, 1e-300, 1e-12, 1, 9_007_199_254_740_993, 1e17, 1e300]
         for first in magnitudes + magnitudes.map({ -$0 }) {
             for second in [first, first.nextUp, first.nextDown, -first, 0, 1, 1e300, -1e300] where abs(second) <= 1e300 {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `numbers on an axis are written as short as possible`() {
+    @Test func `the numbers on an axis are as short as possible`() {
         #expect(
             [1234567, 0.5, 2.25, 1e20, 1.0 / 3, -7].map(ChartAxis.text) == ["1,234,567", "0.5", "2.25", "1e+20", "0.3333", "-7"])
         #expect(
@@ -72,7 +72,7 @@ import Testing
             ])
     }
 
-    @Test func `lines place rows by their numbers and dates, in any order`() throws {
+    @Test func `a line chart places rows by their numbers or dates, in any order`() throws {
         let numbers = try Self.data([[.integer(100), .integer(3)], [.integer(1), .integer(1)], [.integer(2), .integer(2)]])
         #expect(numbers.inOrder.labels == ["1", "2", "100"] && numbers.inOrder.series[0].values == [1, 2, 3])
         #expect(numbers.inOrder.places.map(numbers.part) == [0, 1.0 / 99, 1])
@@ -103,13 +103,13 @@ import Testing
         #expect(DateAxis(low...high, count: count).ticks.map(\.text) == texts)
     }
 
-    @Test func `labels below an axis do not overlap`() {
+    @Test func `the labels below an axis do not overlap`() {
         #expect(LabelRow.shown([0..<10, 5..<15, 14..<24, 30..<40, 36..<46], gap: 2) == [0, 2, 4])
         #expect(LabelRow.shown([0..<10, 5..<15], gap: 2) == [0])
         #expect(LabelRow.shown([Range<Int>](), gap: 2) == [])
     }
 
-    @Test func `zero is marked if a line crosses it`() throws {
+    @Test func `a chart marks zero if a line crosses it`() throws {
         let data = try Self.data([[.integer(1), .integer(-5)], [.integer(2), .integer(5)], [.integer(3), .integer(-5)]])
         let lines = TerminalChart(data: data, width: 30, colors: .off).lines(height: 5).split(separator: "\n")
         #expect(lines.contains { $0.hasPrefix(" 0 ┤┄┄") }, "\(lines.joined(separator: "\n"))")
@@ -130,7 +130,7 @@ import Testing
         #expect(try folder.perilune("chart", "CREATE TABLE t (a)").status == 1)
     }
 
-    @Test func `a chart is drawn in the terminal and as a picture`() throws {
+    @Test func `a chart is drawn in the terminal and as an image`() throws {
         let folder = try TestFolder()
         let sql = "WITH t(label, n, m) AS (VALUES ('<one>', 1, 3), ('two', 2, 2.5)) SELECT * FROM t"
         let shown = try folder.perilune("chart", "--title", "All & more", sql)
@@ -152,7 +152,7 @@ import Testing
         #expect(SchemaPicture.layers(0, []) == [])
     }
 
-    @Test func `a schema is drawn as a picture of tables and foreign keys`() throws {
+    @Test func `a schema is drawn as an image of tables and foreign keys`() throws {
         let folder = try TestFolder()
         let made = try folder.perilune(
             "run", "--database", "x.sqlite", "-e",

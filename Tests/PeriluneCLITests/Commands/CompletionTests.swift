@@ -58,7 +58,7 @@ import Testing
         #expect(offered.filter { !$0.isEmpty } == values, "\(offered)")
     }
 
-    @Test func `lines of scenarios are offered after a file name`() throws {
+    @Test func `line numbers of scenarios are offered after a file name`() throws {
         let folder = try Self.makeFolder()
         let path = folder.path + "/scenarios/task_scenario.lua"
         #expect(CompletionValues.scenarioPaths([], 0, path + ":") == ["\(path):1", "\(path):3"])
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
-    func `the script for each shell asks the command for names`(shell: String) throws {
+    func `the completion script of each shell gets the names from the command`(shell: String) throws {
         let script = try TestFolder().perilune("completion", shell)
         #expect(script.status == 0 && script.output.contains("---completion schema -- positional@0"), "\(script.errors)")
     }

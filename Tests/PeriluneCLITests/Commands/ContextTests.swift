@@ -47,7 +47,7 @@ import Testing
         #expect(try files(folder) == before)
     }
 
-    @Test(arguments: [["--context", "preview"], ["--preview"], []]) func `a preview runs on a copy and reports`(
+    @Test(arguments: [["--context", "preview"], ["--preview"], []]) func `a preview runs on a copy and reports the changes`(
         _ options: [String]
     ) throws {
         let folder = try makeFolder()
@@ -62,7 +62,7 @@ import Testing
         #expect(try files(folder) == before)
     }
 
-    @Test func `a script's arguments do not select the test context, but a test runner's environment variables do`() throws {
+    @Test func `environment variables of a test runner select the test context, but the arguments of a script do not`() throws {
         let folder = try TestFolder(["c.lua": "print(perilune.context, ...)"])
         #expect(
             try folder.perilune("run", "c.lua", "--testing-library", "a.xctest").output == "live\t--testing-library\ta.xctest\n")
@@ -88,7 +88,7 @@ import Testing
         #expect(tables.output.contains("extra"))
     }
 
-    @Test(arguments: ["test", "preview"]) func `commands that open a database themselves are refused outside live`(
+    @Test(arguments: ["test", "preview"]) func `commands that open a database directly are refused outside the live context`(
         _ context: String
     ) throws {
         let folder = try makeFolder()

@@ -11,7 +11,7 @@ import Testing
         root = try CommandDescription.read(PeriluneCommand.self)
     }
 
-    @Test func `commands and options in the documents exist`() throws {
+    @Test func `commands and options that the documentation mentions exist`() throws {
         let pages = try Self.pages()
         #expect(pages.count > 45)
         let uses = pages.flatMap { page in Self.uses(in: page.text).map { (page.path, $0) } }
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `options that are mentioned without a command belong to a command or a script`() throws {
+    @Test func `options that the documentation mentions without a command exist`() throws {
         let scripts = try FileManager.default.contentsOfDirectory(atPath: TestFolder.checkout + "/scripts").compactMap {
             try? String(contentsOfFile: "\(TestFolder.checkout)/scripts/\($0)", encoding: .utf8)
         }
@@ -41,7 +41,7 @@ import Testing
         #expect(count > 25)
     }
 
-    @Test func `commands and options in the help of commands exist`() {
+    @Test func `commands and options that help texts mention exist`() {
         let uses = root.all.flatMap { command in Self.uses(in: command.discussion ?? "").map { (command.commandName, $0) } }
         #expect(uses.count > 30)
         for (name, use) in uses {
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `an invented command and an invented option are reported`() {
+    @Test func `the check reports a command and an option that do not exist`() {
         #expect(mistake(in: "rnu script.lua") == "no command rnu")
         #expect(mistake(in: "run script.lua --databse shop.sqlite") == "no option --databse")
         #expect(mistake(in: "run script.lua --database shop.sqlite") == nil)

@@ -75,7 +75,7 @@ import Testing
             results["plain run"]?.errors.contains("no such function: thrice") == true, "\(results["plain run"]?.errors ?? "")")
     }
 
-    @Test func `extensions in the settings are found from subfolders and listed with their line`() throws {
+    @Test func `extensions in the settings file apply in subfolders and are listed with their line`() throws {
         let folder = try Self.makeProject("\nextensions = [\"thrice.so\"]")
         Self.check(try Self.runAll(in: folder, ""), Self.outputs.merging(["plain run": "21\n"]) { $1 })
         try folder.write("", to: "deep/x")
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a sandboxed script gets neither kind of extension`() throws {
+    @Test func `a sandboxed script gets extensions neither from options nor from settings`() throws {
         let folder = try Self.makeProject("extensions = [\"thrice.so\"]")
         for isolation in ["", "--no-isolate"] {
             let run = try folder.shell("$PERILUNE run --sandbox \(isolation) -v report.lua")

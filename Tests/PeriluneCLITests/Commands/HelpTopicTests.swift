@@ -32,7 +32,7 @@ import Testing
         ("kinds", "  constraint_unique "), ("limits", "--timeout 2s"), ("sandbox", "The sandbox\n"),
         ("conditions", "request:filter("),
     ])
-    func `methods, classes, pages, options and words have help`(name: String, part: String) throws {
+    func `help finds methods, classes, pages, options and words`(name: String, part: String) throws {
         let result = try TestFolder().perilune("help", name)
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.contains(part), "\(result.output)")

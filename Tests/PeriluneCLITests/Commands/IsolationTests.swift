@@ -58,19 +58,19 @@ import Testing
         #expect(folder.exists("a.plan"))
     }
 
-    @Test func `a crash is reported with the signal and the line, and ends only the child process`() async throws {
+    @Test func `a crash ends only the child process and is reported with the signal and the line`() async throws {
         let result = try await looping { child, _ in kill(child, SIGSEGV) }
         #expect(result.status == 1)
         #expect(result.errors.contains("the process of the script was ended by SIGSEGV"))
     }
 
-    @Test func `a process that exceeds its time limit is killed`() async throws {
+    @Test func `an isolated process that exceeds its time limit is killed`() async throws {
         let result = try await looping("--timeout", "3s") { child, _ in kill(child, SIGSTOP) }
         #expect(result.status == 5)
         #expect(result.errors.contains("ran longer than its limit"))
     }
 
-    @Test func `signals are forwarded and end the script`() async throws {
+    @Test func `signals are forwarded to the isolated process and end the script`() async throws {
         for signal in ["INT", "TERM"] {
             let result = try await looping { _, process in process.send(signal) }
             #expect(result.status == 130)
@@ -88,7 +88,7 @@ import Testing
         #expect(await eventually { kill(started, 0) != 0 })
     }
 
-    @Test func `a script's error and exit status are passed through`() throws {
+    @Test func `an isolated script's error and exit status are passed on`() throws {
         let folder = try TestFolder(["fail.lua": "local t = nil\nprint(t.x)\n"])
         let result = try folder.perilune("run", "--sandbox", "fail.lua")
         #expect(result.status == 1)
@@ -102,7 +102,7 @@ import Testing
         #expect(refused.errors.contains("help  the script runs with --sandbox\n"), "\(refused.errors)")
     }
 
-    @Test func `the bytes written to files are limited`() throws {
+    @Test func `the bytes that an isolated script writes to files are limited`() throws {
         let folder = try TestFolder()
         let loop = "db:execute('CREATE TABLE t (a)') while true do db:execute('INSERT INTO t VALUES (zeroblob(1000000))') end"
         for isolation in ["--isolate", "--no-isolate"] {
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `a preview that exceeds its time limit is ended, and the work of callbacks counts`() throws {
+    @Test func `an isolated preview that exceeds its time limit is ended, including the time of callbacks`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "--database", "a.sqlite", "-e", "db:execute('CREATE TABLE t (x)')").status == 0)
         for script in [
@@ -142,7 +142,7 @@ import Testing
         #expect(folder.exists("page.html"))
     }
 
-    @Test func `contradictory options are refused`() throws {
+    @Test func `contradictory isolation options are refused`() throws {
         let folder = try TestFolder()
         for arguments in [
             ["--isolate"], ["--sandbox", "--no-isolate", "--require-layers", "limits"], ["--require-layers", "limits"],
@@ -155,13 +155,13 @@ import Testing
         }
     }
 
-    @Test func `without isolation, no child process is started`() async throws {
+    @Test func `a script without isolation starts no child process`() async throws {
         let folder = try TestFolder()
         let result = try folder.perilune("run", "--sandbox", "--no-isolate", "-e", "print(1)")
         #expect(result.output == "1\n")
     }
 
-    @Test func `doctor names the layers of the sandbox`() throws {
+    @Test func `the doctor command names the layers of the sandbox`() throws {
         #expect(try TestFolder().perilune("doctor").output.contains("isolation of --sandbox: limits, privileges"))
     }
 }

@@ -8,7 +8,7 @@ import Testing
         "package.cpath = '\((NativeLibrary.path as NSString).deletingLastPathComponent)/?.so' "
         + "local native = require 'libPeriluneTestExtension' "
 
-    @Test func `the message of an error object is kept in the callback of a native module`() throws {
+    @Test func `an error object in the callback of a native module keeps its message`() throws {
         let result = try TestFolder().perilune(
             "run", "-e",
             Self.load + """
@@ -31,7 +31,7 @@ import Testing
         #expect(lines[5] == "userdata\tsql" && lines[6] == "" && lines[7] == "sql")
     }
 
-    @Test func `a preview refuses a native module with the option that allows it, and notes one that it has allowed`() throws {
+    @Test func `a preview refuses a native module, names the option that allows it, and notes allowed ones`() throws {
         let folder = try TestFolder()
         let refused = try folder.perilune("run", "--preview", "-e", Self.load)
         #expect(refused.status == 1)
@@ -46,7 +46,7 @@ import Testing
                 "warning: native modules were loaded (\(NativeLibrary.path)); what they change themselves is done"))
     }
 
-    @Test func `a scenario file names the grant for a native module`() throws {
+    @Test func `the error for a native module in a scenario names the required grant`() throws {
         let load = "require 'libPeriluneTestExtension'"
         let folder = try TestFolder([
             "script.lua": load,
@@ -65,7 +65,7 @@ import Testing
             "\(result)")
     }
 
-    @Test func `a script without a database has no global db`() throws {
+    @Test func `a script without a database has no global variable db`() throws {
         let folder = try TestFolder(["perilune.toml": "database = \"x.sqlite\""])
         let result = try folder.perilune("run", "--no-database", "-e", "db = db or 'its own' print(db)")
         #expect(result.output == "its own\n" && !folder.exists("x.sqlite"), "\(result)")
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a method of another library for SQL is answered with the one that takes its place`() throws {
+    @Test func `a method name of another SQL library is refused with the name of the replacement`() throws {
         let result = try TestFolder().perilune(
             "run", "-e",
             """

@@ -8,14 +8,14 @@ import Testing
         ("1.5", Duration.seconds(1.5)), ("500ms", .milliseconds(500)), ("2s", .seconds(2)), ("1m", .seconds(60)),
         ("0.5h", .seconds(1800)), ("3", .seconds(3)), ("1 s", .seconds(1)), ("1h30m", .seconds(5400)),
     ])
-    func `valid times are parsed`(text: String, time: Duration) throws {
+    func `valid durations are parsed`(text: String, time: Duration) throws {
         #expect(try OptionValue.duration(text) == time)
     }
 
     @Test(arguments: [
         "", "0", "-1", "abc", "1x", "s", "ms", "inf", "nan", "1e3", "0x10", "0.0001", "99999999999999",
     ])
-    func `invalid times are refused`(text: String) {
+    func `invalid durations are refused`(text: String) {
         #expect(throws: ValidationError.self) { try OptionValue.duration(text) }
     }
 
@@ -32,7 +32,7 @@ import Testing
         #expect(throws: ValidationError.self) { try OptionValue.size(text) }
     }
 
-    @Test func `ascending numbers are parsed, and others refused`() throws {
+    @Test func `ascending lists of numbers are parsed, and others are refused`() throws {
         #expect(try OptionValue.counts("7") == [7])
         #expect(try OptionValue.counts("7,12") == [7, 12])
         for text in ["", "0", "-1", "a", "7,", "12,7", "7,7"] {
@@ -74,12 +74,12 @@ import Testing
         ("--coverage lcov:x --bail", "--coverage lcov:x --bail"), ("--coverage=lcov:x", "--coverage=lcov:x"),
         ("-- --bail 3", "-- --bail 3"),
     ])
-    func `some options of test have an optional value`(given: String, arranged: String) {
+    func `some options of the test command have an optional value`(given: String, arranged: String) {
         let words = { (text: String) in text.split(separator: " ").map(String.init) }
         #expect(TestArguments.arranged(words(given)) == words(arranged))
     }
 
-    @Test func `all options of run are listed in RunArguments`() throws {
+    @Test func `RunArguments lists all options of the run command`() throws {
         let help = RunCommand.helpMessage()
         let inHelp = Set(help.matches(of: #/--[a-z-]{3,}/#).map { String($0.output) })
         #expect(inHelp.subtracting(["--help", "--version"]) == RunArguments.valued.union(RunArguments.flags))
@@ -95,7 +95,7 @@ import Testing
         ("--sandbox", 4), ("--memory", 4), ("--create", 4), ("--rows", 2), ("--context", 8), ("--color", 9),
         ("--error-format", 9),
     ])
-    func `an option that several commands share has the same description in each of them`(option: String, count: Int) {
+    func `an option that several commands share has the same description in each command`(option: String, count: Int) {
         let lines = Self.commands.compactMap { command in
             command.helpMessage(columns: 1000).split(separator: "\n").first { $0.hasPrefix("  \(option) ") }
         }

@@ -12,7 +12,7 @@ import Testing
         ["-e", "x"], ["-e", "", "-e", "-x", "a.lua", "b"], ["-e", "x", "--"], ["-e", "x", "--database", "d.sqlite"],
         ["-e", "x", "--", "a.lua", "b"],
     ])
-    func `a plain run is read as the argument parser would read it`(arguments: [String]) throws {
+    func `the fast path parses a plain run command like the argument parser`(arguments: [String]) throws {
         let plain = try #require(PlainRun(["run"] + arguments))
         for option in [ContextOption.live, .test] {
             let context = try CommandContext(option)
@@ -30,7 +30,7 @@ import Testing
         ["--database=d", "a.lua"], [""],
         ["--database", "", "a.lua"], ["-v", "a.lua"], ["a.lua", "--preview", "--database", "d"], ["--databse", "d", "a.lua"],
     ])
-    func `all other arguments are left to the argument parser`(arguments: [String]) {
+    func `the fast path leaves all other arguments to the argument parser`(arguments: [String]) {
         #expect(PlainRun(["run"] + arguments) == nil)
         #expect(PlainRun(arguments) == nil)
     }

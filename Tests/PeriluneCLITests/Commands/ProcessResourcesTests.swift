@@ -28,12 +28,12 @@ import Testing
     @Test(
         .unless(.thread, "the sanitizer takes terabytes of address space"),
         .unless(.address, "the sanitizer takes terabytes of address space"), arguments: 1...12
-    ) func `the minimum address space is enough in every run`(run number: Int) throws {
+    ) func `the minimum address space is enough for every run`(run number: Int) throws {
         let result = try run(under: "-v 262144")
         #expect((result.status, result.output) == (0, "1\n"))
     }
 
-    @Test func `more file descriptors than the minimum are enough`() throws {
+    @Test func `a limit of 32 file descriptors is enough`() throws {
         #expect(try run(under: "-n 32").output == "1\n")
     }
 }

@@ -23,7 +23,7 @@ import Testing
         #expect((result.status, result.output, result.errors) == (0, "in\tx\n", ""))
     }
 
-    @Test func `code from options runs in order in one state, before the file`() throws {
+    @Test func `code from options runs in order in one Lua state, before the file`() throws {
         let folder = try TestFolder(["a.lua": "print(x + y, arg[0], ...)"])
         let result = try folder.perilune("run", "-e", "x = 1", "-e", "y = 2", "a.lua", "-e", "z")
         #expect((result.status, result.output, result.errors) == (0, "3\ta.lua\t-e\tz\n", ""))
@@ -77,7 +77,7 @@ import Testing
         #expect(try folder.perilune("run", "s/a.lua").output.hasPrefix("1\t2"))
     }
 
-    @Test func `an error in a module quotes the module`() throws {
+    @Test func `an error in a module shows the line of the module`() throws {
         let folder = try TestFolder(["s/a.lua": "require('m')()", "s/m.lua": "return function()\n  error('deep')\nend"])
         let result = try folder.perilune("run", "s/a.lua")
         #expect(result.errors.hasPrefix("error: deep\n  at s/m.lua:2\n  2 |   error('deep')\n  trace "))
@@ -86,7 +86,7 @@ import Testing
 
     // MARK: - Errors
 
-    @Test func `an SQLite error shows all helpful details`() throws {
+    @Test func `an SQLite error is reported with its location, SQL and suggestions`() throws {
         let folder = try TestFolder([
             "close.lua": """
             db:execute("CREATE TABLE invoice (id INTEGER PRIMARY KEY, total_cents INTEGER, paid BOOLEAN)")
@@ -139,14 +139,14 @@ import Testing
         )
     }
 
-    @Test func `a script with missing tables is reminded that its database is in memory`() throws {
+    @Test func `an error about a missing table mentions that the database is in memory`() throws {
         let result = try TestFolder().perilune("run", "-e", "print(perilune.record('artist'):fetch_count())")
         #expect(
             result.errors.contains("help  the database is empty and in memory; use --database PATH to open a file\n"),
             "\(result.errors)")
     }
 
-    @Test func `a column that hides a row method is reported, and the method stays reachable`() throws {
+    @Test func `an error about a column that hides a row method shows how to call the method`() throws {
         let script = "local row = db:fetch_one(\"SELECT '2026-03-01' AS date\")"
         let hidden = try TestFolder().perilune("run", "-e", "\(script) print(row:date('date'))")
         #expect(
@@ -157,13 +157,13 @@ import Testing
         #expect(reached.output == "2026\t2026\n")
     }
 
-    @Test func `an error in a coroutine is attributed to its own line`() throws {
+    @Test func `an error in a coroutine is reported with the line in the coroutine`() throws {
         let folder = try TestFolder(["a.lua": "local f = coroutine.wrap(function()\n  error('inside')\nend)\nf()\n"])
         let result = try folder.perilune("run", "a.lua")
         #expect(result.errors.hasPrefix("error: inside\n  at a.lua:2\n  2 |   error('inside')\n"))
     }
 
-    @Test func `errors can be JSON`() throws {
+    @Test func `errors can be printed as JSON`() throws {
         let result = try TestFolder().perilune("run", "--error-format", "json", "-e", "db:execute('SELEC 1')")
         #expect(result.status == 1)
         #expect(result.errors.hasPrefix(#"{"kind":"sql","code":1,"message":"near \"SELEC\": syntax error","#))
@@ -171,7 +171,7 @@ import Testing
         #expect(result.errors.hasSuffix("}\n") && result.errors.count { $0 == "\n" } == 1)
     }
 
-    @Test func `a syntax error is bad data`() throws {
+    @Test func `a syntax error ends with the exit status for bad data`() throws {
         let result = try TestFolder(["a.lua": "print('never')\nlocal = 1\n"]).perilune("run", "a.lua")
         #expect((result.status, result.output) == (65, ""))
         #expect(result.errors == "error: <name> expected near '='\n  at a.lua:2\n  2 | local = 1\n")
@@ -211,18 +211,18 @@ import Testing
         #expect(result.output.hasPrefix("aerror: b\n"))
     }
 
-    @Test func `a missing script is an input error`() throws {
+    @Test func `a missing script ends with the exit status for missing input`() throws {
         let result = try TestFolder().perilune("run", "none.lua")
         #expect((result.status, result.output) == (74, ""))
         #expect(result.errors == "error: cannot read none.lua: No such file or directory\n")
     }
 
-    @Test func `a folder is not accepted as a script`() throws {
+    @Test func `a folder is refused as a script`() throws {
         #expect(try TestFolder().perilune("run", "/").status == 74)
     }
 
     @Test(arguments: [("7", 7), ("0", 0), ("true", 0), ("false", 1), ("", 0), ("256", 1), ("-1", 1)])
-    func `the script decides the exit status`(argument: String, status: Int32) throws {
+    func `a script can set the exit status`(argument: String, status: Int32) throws {
         let result = try TestFolder().perilune("run", "-e", "io.write('x') os.exit(\(argument)) print('never')")
         #expect((result.status, result.output, result.errors) == (status, "x", ""))
     }
@@ -239,7 +239,7 @@ import Testing
         #expect((read.status, read.output) == (0, "5\n"))
     }
 
-    @Test func `a read-only database cannot be changed and must exist`() throws {
+    @Test func `a database opened with --readonly must exist and cannot be changed`() throws {
         let folder = try TestFolder()
         _ = try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (a)')")
         let result = try folder.perilune(
@@ -389,7 +389,7 @@ import Testing
         #expect(!folder.exists("y.sqlite"))
     }
 
-    @Test func `a chunk cannot make a report quote a file`() throws {
+    @Test func `the name of a chunk cannot make an error report quote a file`() throws {
         let folder = try TestFolder(["secret.txt": "password\n"])
         let result = try folder.perilune("run", "--sandbox", "-e", "load('error(1)', '@secret.txt')()")
         #expect(result.status == 1)
@@ -430,7 +430,7 @@ import Testing
     }
 
     @Test(arguments: [("INT", 130), ("TERM", 0), ("HUP", 0)] as [(String, Int32)])
-    func `a script that is only waiting ends without a message`(signal: String, status: Int32) throws {
+    func `a signal ends a waiting script without a message`(signal: String, status: Int32) throws {
         let folder = try TestFolder()
         let code = """
             perilune.every(60, print)
@@ -444,7 +444,7 @@ import Testing
         #expect((result.status, result.errors) == (status, ""))
     }
 
-    @Test func `a script keeps running while it waits for something, and ends when it waits for nothing`() throws {
+    @Test func `a script runs until it has no timers, tasks or observations left`() throws {
         let folder = try TestFolder([
             "a.lua": """
             local left = 3
@@ -474,7 +474,7 @@ import Testing
         #expect(result.status == status)
     }
 
-    @Test func `a script that handles a signal receives it and chooses how to end`() throws {
+    @Test func `a script can handle a signal and decide how to end`() throws {
         let folder = try TestFolder()
         let code = """
             local ticks, timer = 0, perilune.every(60, print)
@@ -545,7 +545,7 @@ import Testing
         #expect(json.errors.hasPrefix(#"{"kind":"usage","message":"Unknown option '--databse'."#))
     }
 
-    @Test func `commands and options of other programs are reported with the ones here`() throws {
+    @Test func `commands and options of other programs are reported with their replacement`() throws {
         let folder = try TestFolder()
         let command = try folder.perilune("sql", "SELECT 1")
         #expect(command.errors == "error: unknown command sql\n  help  use `perilune query SQL`\n")

@@ -6,7 +6,7 @@ import Testing
 @Suite(.startsPrograms) struct TypesCommandTests {
     private static let reference = "written: .types/perilune.d.lua\nwritten: .types/scenarios.d.lua\n"
 
-    @Test func `types for editors are written once`() throws {
+    @Test func `unchanged types for editors are not rewritten`() throws {
         let folder = try TestFolder()
         let result = try folder.perilune("types", ".types")
         #expect((result.status, result.errors) == (0, Self.reference + "written: .luarc.json\n"))
@@ -21,7 +21,7 @@ import Testing
         #expect(try folder.read(".luarc.json") == "{}")
     }
 
-    @Test func `the tables of a database are described, without the internal tables of virtual tables`() throws {
+    @Test func `types describe the tables of a database without the internal tables of virtual tables`() throws {
         let folder = try TestFolder()
         let schema = """
             db:execute[[CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, is_sold BOOLEAN);
@@ -40,7 +40,7 @@ import Testing
         #expect(!types.contains("page_content") && !types.contains("2 words"))
     }
 
-    @Test func `the check fails if a file is missing or outdated, and writes nothing`() throws {
+    @Test func `types --check fails if a file is missing or outdated, and writes nothing`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "--database", "shop.sqlite", "-e", "db:execute('CREATE TABLE a (x)')").status == 0)
         let missing = try folder.perilune("types", ".types", "--check", "--database", "shop.sqlite")

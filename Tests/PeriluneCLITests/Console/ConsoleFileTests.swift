@@ -5,7 +5,7 @@ import Testing
 
 /// The console commands that read and write files, and help.
 @Suite(.patience, .startsPrograms) struct ConsoleFileTests {
-    @Test func `save writes all rows of the last value in the format that the file name implies`() throws {
+    @Test func `save writes all rows of the last value in the format of the file name`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(in: folder)
         _ = console.run("SELECT id, title FROM book ORDER BY id")
@@ -62,7 +62,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `watch shows the rows of a query until Ctrl-C`() throws {
+    @Test func `watch repeats a query until Ctrl-C`() throws {
         let folder = try ConsoleProcess.makeFolder(), console = try ConsoleProcess(in: folder)
         console.process.press(":watch 100ms SELECT count(*) AS books FROM book\r")
         let screen = console.process.screen { $0.lines.contains("│     3 │") }
@@ -77,7 +77,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `mistakes are answered with a suggestion`() throws {
+    @Test func `mistakes in the console get an explanation`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         #expect(console.run(":plan 1 + 1") == ["error: :plan: expected a statement or a request, got the integer 2"])
         #expect(console.run(":plan Book").joined().contains("book"))

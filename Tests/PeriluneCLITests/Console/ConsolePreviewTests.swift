@@ -11,7 +11,7 @@ import Testing
             .output
     }
 
-    @Test func `a preview leaves the file alone until its changes are applied`() throws {
+    @Test func `a console preview does not change the file until its changes are applied`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(["library.sqlite", "--preview"], prompt: Self.preview, in: folder)
         #expect(console.run("UPDATE author SET name = 'H. M.' WHERE id = 1", prompt: Self.changed) == ["1 row changed"])
@@ -35,7 +35,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `other programs may write while a preview is open, and a conflict applies nothing`() throws {
+    @Test func `other programs may write during a console preview, and a conflict applies nothing`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(["library.sqlite", "--preview"], prompt: Self.preview, in: folder)
         _ = console.run("UPDATE author SET name = 'mine' WHERE id = 1", prompt: Self.changed)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: ["DELETE FROM book;", "UPDATE book SET title = 'x';"])
-    func `a statement that changes all rows of the real database needs a confirmation`(_ sql: String) throws {
+    func `a statement that changes all rows of the live database needs a confirmation`(_ sql: String) throws {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(in: folder)
         console.process.press(sql + "\r")
@@ -91,7 +91,7 @@ import Testing
         ),
         ("DROP VIEW IF EXISTS titles", "This drops the view titles in library.sqlite. Continue? [y/N] "),
     ])
-    func `a statement that drops something needs a confirmation unless a transaction is open`(_ sql: String, _ question: String)
+    func `a DROP statement needs a confirmation unless a transaction is open`(_ sql: String, _ question: String)
         throws
     {
         let folder = try ConsoleProcess.makeFolder()

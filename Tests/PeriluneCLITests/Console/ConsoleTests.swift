@@ -68,7 +68,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `errors suggest the probably intended name`() throws {
+    @Test func `errors in the console suggest the probably intended name`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         let sql = console.run("SELECT titel FROM book")
         #expect(
@@ -117,7 +117,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `a table wider than the terminal is cut off with a note, and last shows all of it`() throws {
+    @Test func `a table wider than the terminal is cut off with a note, and :last shows all of it`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder(), columns: 40)
         let shown = console.run(
             "SELECT 'a long text of some words' AS a, 'another text of some words' AS b, 1 AS c UNION ALL SELECT '', '', 2")

@@ -122,7 +122,7 @@ import Testing
         #expect(try books(folder) == "n\n3\n")
     }
 
-    @Test func `with no-bail, piped input continues after errors`() throws {
+    @Test func `with --no-bail, piped input continues after errors`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let result = try folder.perilune(
             "console", "library.sqlite", "--no-bail", input: "DELETE FROM nope;\nDELETE FROM book WHERE id = 1;\n")

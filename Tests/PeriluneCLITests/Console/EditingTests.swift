@@ -5,7 +5,7 @@ import Testing
 @Suite(.patience, .startsPrograms) struct EditingTests {
     private let prompt = "library.sqlite> "
 
-    @Test func `the cursor is where the next letter appears, even after wide letters`() throws {
+    @Test func `the cursor is at the position of the next character, even after wide characters`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         var screen = console.type("x = '日本語", until: prompt + "x = '日本語")
         #expect(screen.column == 16 + 5 + 6)
@@ -122,7 +122,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `text that was typed before the prompt appears is run`() throws {
+    @Test func `text that is typed before the prompt appears is run`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let process = try TerminalProcess(["console", "--color", "never", "library.sqlite"], in: folder)
         process.press("6 * 7\rSELECT 'ear' || 'ly' AS word;\r")
@@ -132,7 +132,7 @@ import Testing
         #expect(process.wait() == 0)
     }
 
-    @Test func `text that was typed while a statement runs is run after it`() throws {
+    @Test func `text that is typed while a statement runs is run after it`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         console.process.press("print('go') for i = 1, 3e7 do end\r")
         console.process.screen { $0.lines.contains("go") }
@@ -166,7 +166,7 @@ import Testing
         #expect(console.end() == 0)
     }
 
-    @Test func `Tab does not offer the methods of a class for its records`() throws {
+    @Test func `Tab does not offer class methods for records`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         _ = console.type("Author:find(1):fetch_\t", until: prompt + "Author:find(1):fetch_")
         _ = console.type("x\u{7F}\u{3}", until: prompt)

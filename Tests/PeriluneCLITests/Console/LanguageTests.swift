@@ -56,7 +56,7 @@ import Testing
         #expect(ConsoleAssistant(needsSemicolon: true).isSeparate(line, after: text) == isSeparate)
     }
 
-    @Test func `statements are divided at semicolons, and triggers stay whole`() {
+    @Test func `statements are split at semicolons, except inside triggers`() {
         let trigger = "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; SELECT ';'; END"
         #expect(SQLSyntax.statements(in: "SELECT ';' ; \(trigger);\n-- end\n") == ["SELECT ';'", trigger])
         #expect(SQLSyntax.statements(in: " ; ;") == [])
@@ -87,7 +87,7 @@ import Testing
         ("local function f() end", "      function f() end"), ("local x <const> = 1", "local x <const> = 1"), ("x = 1", "x = 1"),
         ("local x = 1 local y = 2", "      x = 1 local y = 2"),
     ])
-    func `local at the start of a statement creates globals`(_ text: String, _ made: String) {
+    func `a local statement in the console defines global variables`(_ text: String, _ made: String) {
         #expect(LuaLocals.made(global: text) == made)
     }
 }

@@ -16,7 +16,7 @@ import Testing
             }.sorted()
     }
 
-    @Test func `a corpus of scripts prints, executes and stores the same in each process, with one worker and with two`() throws {
+    @Test func `scripts print, execute and store the same in each process, with one worker and with two`() throws {
         let folder = try TestFolder()
         let corpus = TestFolder.checkout + "/scripts/repeating/corpus.lua"
         let made = try folder.perilune("run", corpus, TestFolder.checkout, folder.path)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a preview reports, prints and traces the same in each process`() throws {
+    @Test func `a preview prints, traces and reports the same in each process`() throws {
         let folder = try TestFolder([
             "a.lua": """
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, n INTEGER)")
@@ -48,7 +48,7 @@ import Testing
         for run in runs { #expect(run.output == runs[0].output && run.errors == runs[0].errors) }
     }
 
-    @Test func `the order of keys is fixed in tests, in previews, in isolation and on demand`() throws {
+    @Test func `the iteration order of tables is fixed in tests, previews and isolation, and on request`() throws {
         let script =
             "local t = {} for w in ('one two three four five six'):gmatch('%a+') do t[w] = 1 end "
             + "local s = '' for k in pairs(t) do s = s .. k .. ' ' end io.write(s)"
@@ -77,7 +77,7 @@ import Testing
         for _ in 0..<10 { #expect(try folder.perilune("test", "--seed", "7").status == 0) }
     }
 
-    @Test func `repetitions find a scenario that runs differently, and the line of the first difference`() throws {
+    @Test func `repetitions find a nondeterministic scenario and the line of the first difference`() throws {
         let folder = try TestFolder([
             "count.lua": """
             local file = io.open("count.txt")
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `repetitions compare statements and output, too`() throws {
+    @Test func `repetitions also compare statements and output`() throws {
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
             scenario("values", { no_checks = "allow" }, function(t)

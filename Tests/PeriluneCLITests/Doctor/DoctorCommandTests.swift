@@ -2,7 +2,7 @@ import PeriluneTestTools
 import Testing
 
 @Suite(.patience, .startsPrograms) struct DoctorCommandTests {
-    @Test func `a database without faults passes with suggestions`() throws {
+    @Test func `doctor passes a database without faults and gives suggestions`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let result = try folder.perilune("doctor", "--database", "library.sqlite")
         #expect(result.status == 0, "\(result.output)")
@@ -20,7 +20,7 @@ import Testing
                 "ok       every foreign key has an index\n"))
     }
 
-    @Test func `damage is a fault, and the other checks still run`() throws {
+    @Test func `doctor reports a damaged database and still runs the other checks`() throws {
         let folder = try TestFolder()
         let rows =
             "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT printf('%.*c', 200, 'x') FROM n"
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a foreign key that refers to a missing row is a fault`() throws {
+    @Test func `doctor reports a foreign key that refers to a missing row`() throws {
         let folder = try ConsoleProcess.makeFolder()
         _ = try folder.perilune(
             "run", "--database", "library.sqlite", "-e",
@@ -50,7 +50,7 @@ import Testing
             "\(result.output)")
     }
 
-    @Test func `a foreign key with a mismatched target is a fault, and the other keys are still checked`() throws {
+    @Test func `doctor reports a foreign key whose target is not a key, and still checks the others`() throws {
         let folder = try TestFolder()
         let made = try folder.perilune(
             "run", "--database", "a.sqlite", "-e",
@@ -72,7 +72,7 @@ import Testing
         ] { #expect(result.output.contains(text), "\(result.output)") }
     }
 
-    @Test func `dead jobs, diverged runs and runs in the future are reported`() throws {
+    @Test func `doctor reports dead jobs, diverged runs and runs in the future`() throws {
         let folder = try TestFolder()
         let made = try folder.perilune(
             "run", "--database", "a.sqlite", "-e",
@@ -93,7 +93,7 @@ import Testing
         ] { #expect(result.output.contains(text), "\(result.output)") }
     }
 
-    @Test func `runs and jobs whose process has ended, and jobs without a handler, are reported`() throws {
+    @Test func `doctor reports runs and jobs whose process has ended, and jobs without a handler`() throws {
         let folder = try TestFolder()
         let made = try folder.perilune(
             "run", "--database", "a.sqlite", "-e",
@@ -127,7 +127,7 @@ import Testing
         ] { #expect(result.output.contains(text), "\(result.output)") }
     }
 
-    @Test func `without a database, the libraries are checked`() throws {
+    @Test func `doctor without a database checks the libraries`() throws {
         let result = try TestFolder().perilune("doctor")
         #expect(result.status == 0 && result.output.contains("Lua 5.4"), "\(result.output)")
     }

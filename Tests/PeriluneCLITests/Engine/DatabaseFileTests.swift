@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: ["", "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)"])
-    func `an empty database is removed together with SQLite's companion files`(sql: String) throws {
+    func `an empty new database is removed together with its WAL and journal files`(sql: String) throws {
         let pool = try open()
         try pool.write { try $0.execute(sql: sql) }
         try pool.close()
@@ -45,7 +45,7 @@ import Testing
         )
     }
 
-    @Test func `a database that other processes use is kept, and they can fill it`() throws {
+    @Test func `a new database that other processes have open is kept, and they can write to it`() throws {
         let other = try open()
         DatabaseFile.removeIfEmpty(path)
         try other.write { try $0.execute(sql: "CREATE TABLE t (a)") }

@@ -36,7 +36,7 @@ import Testing
         ["import", "a.csv", "--table", "a", "--create", "--database", "x.sqlite"],
         ["restore", "a.sql", "--database", "x.sqlite"],
     ])
-    func `a command creates a file with a write-ahead log, and leaves nothing next to it`(words: [String]) throws {
+    func `a command creates a WAL database and leaves no other files`(words: [String]) throws {
         let folder = try TestFolder([
             "migrations/1_a.sql": "CREATE TABLE a (x)", "a.csv": "x\n1\n", "a.sql": "CREATE TABLE a (x);\n",
         ])
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: ["INT", "TERM", "HUP"])
-    func `a command that a signal ends leaves only the database`(signal: String) throws {
+    func `a command that a signal ends leaves only the database file`(signal: String) throws {
         let folder = try TestFolder()
         for body in [
             "while true do end", "db:write(function() print('ready') io.stdout:flush() while true do os.time() end end)",
@@ -68,14 +68,14 @@ import Testing
         ["run", "--readonly", "-e", "db:fetch_value('SELECT 1 FROM t')"], ["run", "--preview", "-e", Self.table],
         ["migrate", "--status"],
     ])
-    func `a command that uses a file leaves nothing next to it`(words: [String]) throws {
+    func `a command that uses a database leaves no other files`(words: [String]) throws {
         let folder = try TestFolder(["migrations/1_a.sql": "CREATE TABLE a (x)"])
         _ = try folder.perilune("run", "-e", Self.table, "--database", "x.sqlite")
         let result = try CommandProcess(TestFolder.binary, words + ["--database", "x.sqlite"], in: folder).wait()
         #expect(try Self.files(in: folder) == ["x.sqlite"], "\(result)")
     }
 
-    @Test func `a file that exists keeps its journal mode`() throws {
+    @Test func `an existing database keeps its journal mode`() throws {
         let folder = try TestFolder()
         _ = try folder.perilune(
             "run", "-e", "db:execute('PRAGMA journal_mode = delete; CREATE TABLE t (a)')", "--database", "x.sqlite")
@@ -83,7 +83,7 @@ import Testing
         #expect(try Self.version("x.sqlite", in: folder) == 1)
     }
 
-    @Test func `the settings of a project choose the journal of its files`() throws {
+    @Test func `the settings of a project select the journal mode of its databases`() throws {
         let folder = try TestFolder(["perilune.toml": "[database]\njournal_mode = \"delete\"\nsynchronous = \"normal\""])
         let script =
             "for _, d in ipairs{ db, perilune.queue('y.sqlite') } do print(d:fetch_value('PRAGMA journal_mode'), d:fetch_value('PRAGMA synchronous')) end"

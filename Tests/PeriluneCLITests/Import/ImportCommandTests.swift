@@ -86,7 +86,7 @@ import Testing
         #expect(result.status == 65 && result.errors.contains("expected a digit after the decimal point"), "\(result.errors)")
     }
 
-    @Test func `equal separators and quotes are refused`() throws {
+    @Test func `a separator that equals the quote character is refused`() throws {
         let folder = try TestFolder(["a.csv": "a,b\n1,2\n"])
         for (separator, quote) in [("\"", "\""), (",", ","), (",", "\n"), ("\r", "none")] {
             let result = try folder.perilune(
@@ -139,7 +139,7 @@ import Testing
                 .status == 0)
     }
 
-    @Test func `a bad row is reported with its line and column, and nothing is imported`() throws {
+    @Test func `an invalid row is reported with its line and column, and nothing is imported`() throws {
         let folder = try TestFolder(["a.csv": "id,age\n1,30\n2,old\n3\n1,5\n"])
         try #require(
             folder.perilune(
@@ -203,7 +203,7 @@ import Testing
             ("007", nil),
             ("+1", nil), ("-0", nil), ("1 ", nil), ("", nil), ("-", nil), ("1e3", nil),
         ] as [(String, Int64?)])
-    func `untyped text is an integer if the integer is written back the same`(_ text: String, _ value: Int64?) {
+    func `text is inferred to be an integer if the integer converts back to the same text`(_ text: String, _ value: Int64?) {
         #expect(NumberText.integer(Array(text.utf8)) == value)
     }
 
@@ -219,7 +219,7 @@ import Testing
             ("false", .boolean), ("yes", .text),
             ("inf", .text), ("nan", .text), ("2012/01/01", .text),
         ] as [(String, ValueForms)])
-    func `a field is a number, a date or a boolean only if all of it matches`(text: String, form: ValueForms) {
+    func `a field is a number, a date or a boolean only if its whole text matches`(text: String, form: ValueForms) {
         #expect(ValueForms(Array(text.utf8)) == form)
     }
 
@@ -235,7 +235,7 @@ import Testing
         ("a,NA\n1,2\n", "a integer, NA integer"), ("1,NAME\nfalse,x\ntrue,y\n", "1 boolean, NAME text"),
         ("code,1\n010,2015-07-22\n7,1999-12-31\n", "code text, 1 date"), ("01,02\n5,6\n7,8\n", "01 integer, 02 integer"),
     ])
-    func `a row of names is a header, even if some are empty, repeated or numeric`(text: String, columns: String) throws {
+    func `a first row of names is a header, even if some are empty, repeated or numeric`(text: String, columns: String) throws {
         let folder = try TestFolder(["a.csv": text])
         let result = try folder.perilune("import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite")
         #expect(result.errors.hasPrefix("a.csv: CSV, header, ") && result.errors.contains(": \(columns)\n"), "\(result.errors)")
@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    @Test func `stray quotes are refused, or kept as text with --quote none`() throws {
+    @Test func `stray quotes are refused unless --quote none keeps them as text`() throws {
         let folder = try TestFolder([
             "q.csv": "id,title\n1,\"Giliap\n2,x\n3,Say \"hi\"\n4,z\n", "inch.csv": "id,title\n1,\"1/2\" anchor\"\n2,5\" pipe\n",
             "single.csv": "id,title\n1,'a,b'\n", "fields.csv": "id,title\n1,\"a\n2,b\n3\",c,d\n",
@@ -312,7 +312,7 @@ import Testing
         #expect(try rows(folder, "SELECT * FROM s") == "{\"id\":1,\"title\":\"a,b\"}\n")
     }
 
-    @Test func `a single byte that is not UTF-8 is refused with its line`() throws {
+    @Test func `a byte that is not UTF-8 is refused with its line`() throws {
         let folder = try TestFolder()
         try Data(Array("id,n\n1,café\n2,x".utf8) + [0xE9, 0x0A]).write(to: URL(fileURLWithPath: folder.path + "/a.csv"))
         var result = try folder.perilune("import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite")
@@ -325,7 +325,7 @@ import Testing
         #expect(result.status == 0)
     }
 
-    @Test func `the texts that mean NULL can be named, and lines can be skipped`() throws {
+    @Test func `the texts for NULL can be chosen, and lines can be skipped`() throws {
         let folder = try TestFolder(["a.csv": "made by \"x\nin 2020\nn,r,s\n1,NA,\\N\nNA, NA ,b\n"])
         let result = try folder.perilune(
             "import", "a.csv", "--skip", "2", "--null", "NA", "--null", "\\N", "--table", "t", "--create", "--database",
@@ -438,7 +438,7 @@ import Testing
                 == "{\"equal\":1}\n")
     }
 
-    @Test func `column names are compared without regard to case`() throws {
+    @Test func `column names of imported files are case-insensitive`() throws {
         let folder = try TestFolder([
             "a.csv": "a,a,B,b\n1,2,3,4\n", "a.jsonl": "{\"Id\":1,\"n\":2}\n{\"ID\":3,\"N\":4}\n",
             "both.jsonl": "{\"n\":1,\"N\":2}\n",
@@ -527,7 +527,7 @@ import Testing
         #expect(try rows(folder, kept) == "{\"it\":\"1.51215'true''12' 1.031'2020-01-01''1.5''a'\"}\n")
     }
 
-    @Test func `the file for invalid rows may not overwrite an input file or a database`() throws {
+    @Test func `the file for invalid rows must not overwrite an input file or a database`() throws {
         let folder = try TestFolder(["a.csv": "n\n1\nx\n"])
         #expect(
             try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (n INTEGER)]]").status == 0)

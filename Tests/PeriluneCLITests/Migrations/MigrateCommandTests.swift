@@ -38,7 +38,7 @@ import Testing
 
     // MARK: - Migrating
 
-    @Test func `migrations that come before applied ones are noted`() throws {
+    @Test func `pending migrations that precede applied ones are noted`() throws {
         let folder = try migrated(["migrations/0001_b.sql": "CREATE TABLE late (a);\n"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect(result.status == 0)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [["query", "SELECT 1"], ["doctor"], ["schema"], ["dump"], ["types"], ["migrate"], ["run", "-e", ""]])
-    func `a folder in place of a database is an error that says so`(arguments: [String]) throws {
+    func `a folder in place of a database is an error that mentions the folder`(arguments: [String]) throws {
         let folder = try folder(["data.sqlite/readme": ""])
         let words = Array(arguments.prefix(1)) + ["--database", "data.sqlite"] + arguments.dropFirst()
         let result = try CommandProcess(TestFolder.binary, words, in: folder).wait()
@@ -70,14 +70,14 @@ import Testing
         #expect(try copies(folder) == [])
     }
 
-    @Test func `a second run does nothing and copies nothing`() throws {
+    @Test func `a second run of migrate applies and copies nothing`() throws {
         let folder = try migrated()
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect((result.status, result.output, result.errors) == (0, "", "nothing is pending\n"))
         #expect(try copies(folder) == [])
     }
 
-    @Test func `another folder may be given, even with trailing slashes`() throws {
+    @Test func `the migration folder can be given, even with trailing slashes`() throws {
         let folder = try TestFolder(["db/steps/a.sql": "CREATE TABLE a (x)"])
         #expect(try folder.perilune("migrate", "db/steps//", "--database", "x.sqlite").status == 0)
         #expect(try tables(folder) == "n\r\na grdb_migrations\r\n")
@@ -95,7 +95,7 @@ import Testing
                 == "nothing is pending\n")
     }
 
-    @Test func `a misspelled migration is wrong usage, and nothing is created`() throws {
+    @Test func `a misspelled target migration is wrong usage, and nothing is created`() throws {
         let folder = try folder()
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--to", "0002_page")
         #expect(result.status == 64)
@@ -128,7 +128,7 @@ import Testing
         "migrations/0003_shelf.down.sql": "DROP TABLE shelf;",
     ]
 
-    @Test func `the last migration is undone after a copy was made`() throws {
+    @Test func `the last migration is undone after the database is copied`() throws {
         let folder = try migrated(Self.undoing)
         #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--no-backup").status == 0)
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--down", "--format", "csv")
@@ -210,7 +210,7 @@ import Testing
         #expect(status.output.contains("0003_index,applied\r\n0004_fill,pending\r\n0005_never,pending\r\n"))
     }
 
-    @Test func `an SQL error is marked in the statement`() throws {
+    @Test func `an SQL error in a migration is marked in the statement`() throws {
         let folder = try TestFolder(["migrations/a.sql": "CREATE TABLE a (x);\nCREATE TABLE b (y;\n"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect(result.status == 1)
@@ -219,7 +219,7 @@ import Testing
         #expect(result.errors.contains("^\n"))
     }
 
-    @Test func `an error in Lua shows its line`() throws {
+    @Test func `an error in a Lua migration shows its line`() throws {
         let folder = try TestFolder(["migrations/a.lua": "return function(db)\n  local t\n  t.x = 1\nend"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect(result.status == 1)
@@ -227,7 +227,7 @@ import Testing
         #expect(result.errors.contains("  at migrations/a.lua:3\n  3 |   t.x = 1\n"))
     }
 
-    @Test func `an error can be reported as JSON`() throws {
+    @Test func `an error of a migration can be printed as JSON`() throws {
         let folder = try TestFolder(["migrations/a.sql": "SELECT nothing"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--error-format", "json")
         let line = try #require(result.errors.split(separator: "\n").last)
@@ -260,7 +260,7 @@ import Testing
         #expect(!folder.exists("x.sqlite"))
     }
 
-    @Test func `mistakes in the folder are reported`() throws {
+    @Test func `mistakes in the migration folder are reported`() throws {
         let folder = try folder(["migrations/0002_pages.sql": "SELECT 1"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect(result.status == 1)
@@ -417,7 +417,7 @@ import Testing
         #expect(try copies(folder) == [])
     }
 
-    @Test func `a dry run changes nothing`() throws {
+    @Test func `a dry run of migrate changes nothing`() throws {
         let folder = try migrated(["migrations/0003_x.sql": "CREATE TABLE c (x)"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--dry-run")
         #expect(result.status == 0)
@@ -476,7 +476,7 @@ import Testing
         #expect(first.output.hasPrefix("Would run 0003_isbn\nWould change in x.sqlite: 2 objects of the schema\n"))
     }
 
-    @Test func `programs can read a preview`() throws {
+    @Test func `a preview of migrations can be printed as JSON`() throws {
         let folder = try migrated([
             "migrations/0003.lua": "return function(db) print('hello') db:execute('CREATE TABLE c (x)') end"
         ])
@@ -488,7 +488,7 @@ import Testing
         #expect((object?["tables"] as? [Any])?.isEmpty == true)
     }
 
-    @Test func `a preview of a missing database starts with an empty one`() throws {
+    @Test func `a preview of migrations starts with an empty database if the file is missing`() throws {
         let folder = try folder()
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--preview")
         #expect(result.status == 0)
@@ -532,7 +532,7 @@ import Testing
         ["--database", "x.sqlite", "--to", ""], ["--database", "x.sqlite", "--dry-run", "--check"],
         ["--database", "x.sqlite", "--preview", "--status"], ["--database", "x.sqlite", "--preview", "--format", "csv"],
     ])
-    func `wrong usage is reported`(arguments: [String]) throws {
+    func `wrong usage of the migrate command is reported`(arguments: [String]) throws {
         let folder = try folder()
         let result = try CommandProcess(TestFolder.binary, ["migrate"] + arguments, in: folder).wait()
         #expect(result.status == 64)

@@ -56,7 +56,7 @@ import Testing
         #expect(output.contains(#"│ x\n"#))
     }
 
-    @Test func `a colored table dims NULL`() {
+    @Test func `a colored table shows NULL dimmed`() {
         let output = ResultFormat.table.format(columns: ["a"], rows: [[.null]], colors: Colors(isOn: true))
         #expect(String(decoding: output, as: UTF8.self).contains("\u{1B}[2mNULL\u{1B}[0m"))
     }
@@ -117,7 +117,7 @@ import Testing
                 """#)
     }
 
-    @Test func `the line format aligns names and separates rows`() {
+    @Test func `the line format aligns column names and separates rows`() {
         #expect(
             format(.line, ["id", "title"], [[.integer(1), .null], [.real(1.5), .blob([171])]]) == """
                    id = 1

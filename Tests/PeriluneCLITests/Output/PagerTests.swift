@@ -33,12 +33,12 @@ import Testing
         (["--no-pager"], marking), ([], ["PAGER": ""]), ([], ["PAGER": "no-such-pager"]),
         ([], ["PAGER": "sed 's/^/paged: /'", "TERM": "dumb"]),
     ])
-    func `output is not paged if a pager is unwanted or missing`(arguments: [String], environment: [String: String]) throws {
+    func `output is not paged if the pager is disabled or missing`(arguments: [String], environment: [String: String]) throws {
         let shown = try Self.run(["query"] + arguments + [Self.sql], in: TestFolder(), environment)
         #expect(shown.status == 0 && shown.text.contains("│ 60 │") && !shown.text.contains("paged: "), "\(shown.text)")
     }
 
-    @Test func `help is available without a pager`() throws {
+    @Test func `help is not paged with --no-pager`() throws {
         let folder = try TestFolder()
         for topic in ["run", "db:fetch_all"] {
             let shown = try Self.run(["help", topic, "--no-pager"], in: folder)

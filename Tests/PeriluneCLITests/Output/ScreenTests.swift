@@ -40,7 +40,7 @@ import Testing
         "ROLLBACK", ":chart SELECT name, id FROM author", ":help db:fetch_value",
     ]
 
-    @Test(arguments: widths) func `the console fits the terminal`(_ width: UInt16) throws {
+    @Test(arguments: widths) func `the console fits the width of the terminal`(_ width: UInt16) throws {
         let folder = try ConsoleProcess.makeFolder()
         let process = try TerminalProcess(["console", "--color", "always", "library.sqlite"], in: folder, columns: width)
         for statement in Self.statements { process.press(statement + "\r") }
@@ -53,7 +53,7 @@ import Testing
         check(lines, width)
     }
 
-    @Test(arguments: widths) func `failure reports show colors but no escape sequences`(_ width: UInt16) throws {
+    @Test(arguments: widths) func `failure reports are colored and escape control characters in values`(_ width: UInt16) throws {
         for report in ["pretty", "dots", "tap"] {
             let folder = try TestFolder(Self.scenarios)
             let process = try TerminalProcess(
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test(arguments: widths) func `previews fit the terminal and show the change`(_ width: UInt16) throws {
+    @Test(arguments: widths) func `previews fit the width of the terminal and show each change`(_ width: UInt16) throws {
         let columns = (1...13).map { "column_\($0) TEXT DEFAULT 'value \($0)'" }.joined(separator: ", ")
         let folder = try TestFolder()
         _ = try folder.perilune(

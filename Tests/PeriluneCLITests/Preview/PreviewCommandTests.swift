@@ -36,7 +36,7 @@ import Testing
 
     // MARK: - Reports
 
-    @Test func `a preview is written as a page with changed rows, statements and their plans`() throws {
+    @Test func `a preview is written as an HTML page with changed rows, statements and query plans`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--report", "out.html")
         #expect(result.status == 0 && result.output.contains("Would change in shop.sqlite"), "\(result.errors)")
@@ -127,7 +127,7 @@ import Testing
                 """)
     }
 
-    @Test func `the report can be JSON, and is then the only standard output`() throws {
+    @Test func `a preview report can be JSON, which is then the only standard output`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune(
             "run", "change.lua", "--database", "shop.sqlite", "--preview", "--format", "json")
@@ -139,7 +139,7 @@ import Testing
         #expect(report["version"] as? Int == 1)
     }
 
-    @Test func `long values are shown if they differ`() throws {
+    @Test func `a preview shows differing long values`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune(
             "run", "--database", "shop.sqlite", "--preview", "-e",
@@ -157,7 +157,7 @@ import Testing
         ("('é'):rep(1001)", "('é'):rep(1000) .. 'è'", "…ééééééééééé → …ééééééééééè "),
         ("perilune.blob(('x'):rep(5000) .. '\\0')", "perilune.blob(('x'):rep(5000))", "…787878787800' → …7878787878' "),
     ])
-    func `a long value is shown from its first difference`(old: String, new: String, shown: String) throws {
+    func `a preview shows a long value from its first difference`(old: String, new: String, shown: String) throws {
         let folder = try makeFolder()
         let change = "db:execute('UPDATE book SET title = ? WHERE id = 1', "
         #expect(try folder.perilune("run", "--database", "shop.sqlite", "-e", change + old + ")").status == 0)
@@ -188,7 +188,7 @@ import Testing
         #expect(!folder.exists("x.plan"))
     }
 
-    @Test func `the exit status that a script sets is kept`() throws {
+    @Test func `a preview keeps the exit status of its script`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune("run", "--database", "shop.sqlite", "--preview", "--check", "-e", "os.exit(7)")
         #expect((result.status, result.output) == (7, "Would change in shop.sqlite: nothing\n"))
@@ -202,7 +202,7 @@ import Testing
         #expect(!folder.exists("new.sqlite"))
     }
 
-    @Test func `effects outside the database are refused with advice`() throws {
+    @Test func `a preview refuses effects outside the database with advice`() throws {
         let folder = try makeFolder()
         let written = try folder.perilune("run", "--preview", "-e", "io.open('x.txt', 'w')")
         #expect(written.status == 1)
@@ -263,7 +263,7 @@ import Testing
     }
 
     @Test(arguments: ["", "error('stop')", "os.exit(3)"])
-    func `copies in files are removed`(ending: String) throws {
+    func `temporary copies of a preview are removed`(ending: String) throws {
         let folder = try TestFolder(["temporary/x": ""])
         let making = "db:execute('CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(70000000))')"
         #expect(try folder.perilune("run", "--database", "large.sqlite", "-e", making).status == 0)
@@ -358,7 +358,7 @@ import Testing
 
     // MARK: - Trace
 
-    @Test func `a profile shows times`() throws {
+    @Test func `a profile shows the duration of each statement`() throws {
         let folder = try TestFolder()
         let result = try folder.perilune("run", "--trace", "profile", "-e", "db:fetch_value('SELECT ?', 'secret')")
         #expect(result.errors.contains(#/^sql: \d+\.\d\d ms  SELECT \?\n$/#))
@@ -367,7 +367,7 @@ import Testing
         #expect(valued.errors.contains("SELECT 'secret'"))
     }
 
-    @Test func `the detail of a trace is optional, before and after the file`() throws {
+    @Test func `the option --trace accepts an optional detail, before and after the file`() throws {
         let folder = try TestFolder(["a.lua": "db:fetch_value('SELECT 1') print(...)"])
         for arguments in [
             ["--trace", "a.lua", "x"], ["a.lua", "--trace", "--", "x"], ["a.lua", "--trace", "statements", "x"],
@@ -405,7 +405,7 @@ import Testing
         #expect(!result.errors.contains("INSERT"))
     }
 
-    @Test func `times are formatted for quick reading`() {
+    @Test func `durations are formatted with suitable units`() {
         #expect(TimeText.text(.microseconds(1)) == "0.00 ms")
         #expect(TimeText.text(.microseconds(1234)) == "1.23 ms")
         #expect(TimeText.text(.milliseconds(12.34)) == "12.3 ms")

@@ -38,13 +38,13 @@ import Testing
         ("markdown", "|  id | name |\n| --: | ---- |\n|   1 | cup  |\n|   2 | NULL |\n|   3 |      |\n"),
         ("line", "  id = 1\nname = cup\n\n  id = 2\nname = NULL\n\n  id = 3\nname = \n"),
     ])
-    func `each format can be chosen`(format: String, output: String) throws {
+    func `the output format of a query can be chosen`(format: String, output: String) throws {
         let result = try shop().perilune(
             "query", "SELECT id, name FROM item", "--database", "shop.sqlite", "--format", format)
         #expect((result.status, result.output, result.errors) == (0, output, ""))
     }
 
-    @Test func `only columns that are declared BOOLEAN hold true or false`() throws {
+    @Test func `only columns declared BOOLEAN are printed as true or false`() throws {
         let folder = try TestFolder()
         let made = try folder.perilune(
             "run", "--database", "a.sqlite", "-e",
@@ -54,7 +54,7 @@ import Testing
         #expect(result.output == "{\"a\":true,\"b\":false,\"c\":1}\n")
     }
 
-    @Test func `values are bound by name and by number`() throws {
+    @Test func `query parameters are bound by name and by number`() throws {
         let folder = try shop()
         let named = try folder.perilune(
             "query", "SELECT typeof(:a) AS a, typeof(@b) AS b, typeof($c) AS c, :a AS d", "-p", "a=12", "-p",
@@ -67,7 +67,7 @@ import Testing
         #expect(gaps.output == "{\"a\":-1.5}\n")
     }
 
-    @Test func `wrong parameters are wrong usage`() throws {
+    @Test func `wrong query parameters are wrong usage`() throws {
         let folder = try TestFolder()
         let unknown = try folder.perilune("query", "SELECT :country", "-p", "contry=x")
         #expect(unknown.status == 64)
@@ -78,13 +78,13 @@ import Testing
         #expect(try folder.perilune("query", "SELECT :a", "-p", "a").status == 64)
     }
 
-    @Test func `the statement can come from standard input`() throws {
+    @Test func `the query can be read from standard input`() throws {
         let result = try shop().perilune(
             "query", "-", "--database", "shop.sqlite", input: "SELECT count(*) AS n\nFROM item;\n")
         #expect((result.status, result.output) == (0, "{\"n\":3}\n"))
     }
 
-    @Test func `the database is changed only on request`() throws {
+    @Test func `a query changes the database only on request`() throws {
         let folder = try shop()
         let refused = try folder.perilune("query", "--database", "shop.sqlite", "DELETE FROM item")
         #expect((refused.status, refused.output) == (1, ""))
@@ -101,7 +101,7 @@ import Testing
                 == "{\"n\":2}\n")
     }
 
-    @Test func `the database must exist`() throws {
+    @Test func `a query requires an existing database`() throws {
         let folder = try TestFolder()
         for option in ["--write", "--verbose"] {
             let result = try folder.perilune("query", option, "--database", "none.sqlite", "SELECT 1")
@@ -133,7 +133,7 @@ import Testing
                 "help  the database is empty and in memory; use --database PATH to open a file\n"))
     }
 
-    @Test func `bound values are shown only on request`() throws {
+    @Test func `errors of a query show bound values only on request`() throws {
         let folder = try TestFolder()
         let arguments = ["query", "SELECT abs(:a), json(:b)", "-p", "a=1", "-p", "b={secret"]
         let quiet = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
@@ -154,7 +154,7 @@ import Testing
         "ROLLBACK",
         "ATTACH ':memory:' AS x", "DETACH main", "PRAGMA journal_mode = WAL", "REINDEX", "ANALYZE",
     ])
-    func `the process ends cleanly after any statement`(sql: String) throws {
+    func `a query of any kind ends the process cleanly`(sql: String) throws {
         for write in [[], ["--write"]] {
             let result = try CommandProcess(
                 TestFolder.binary, ["query", sql, "--database", "shop.sqlite"] + write, in: shop()
@@ -163,12 +163,12 @@ import Testing
         }
     }
 
-    @Test func `a statement may begin with a comment`() throws {
+    @Test func `a query may begin with a comment`() throws {
         let result = try TestFolder().perilune("query", "--format", "csv", "-v", "-- why\nSELECT 1 AS a", "--write")
         #expect((result.status, result.output) == (0, "a\r\n1\r\n"))
     }
 
-    @Test func `a NUL in the statement is refused`() throws {
+    @Test func `a NUL byte in the query is refused`() throws {
         let result = try TestFolder().perilune("query", "-", input: "SELECT 1\0 + 1")
         #expect((result.status, result.output) == (1, ""))
         #expect(result.errors == "error: the SQL contains a NUL character\n")

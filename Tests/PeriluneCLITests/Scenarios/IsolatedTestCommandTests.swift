@@ -52,7 +52,7 @@ import Testing
         #expect(result.output.matches(of: /"outcome":"passed"/).count == 1)
     }
 
-    @Test func `the signal USR1 to all processes shows running scenarios and ends none`() async throws {
+    @Test func `the signal USR1 to all processes shows the running scenarios and ends none of them`() async throws {
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
             scenario("passes", function(t) end)
@@ -111,7 +111,7 @@ import Testing
         #expect(lines[1].contains("it did not end at its limit and could not be stopped; its process was killed"), "\(lines[1])")
     }
 
-    @Test func `line coverage is the same with several processes and with one`() throws {
+    @Test func `line coverage is the same with one process and with several`() throws {
         let folder = try TestFolder([
             "migrations/1.lua": "return { up = function(db)\n  db:execute('CREATE TABLE t (a)')\nend }",
             "rates.lua":

@@ -25,7 +25,7 @@ import Testing
 
     private func cache(_ folder: TestFolder) -> [String: String] { ["XDG_CACHE_HOME": folder.path + "/cache"] }
 
-    @Test func `a run shows failures and how to run them again`() throws {
+    @Test func `a run shows failures and the commands that repeat them`() throws {
         let folder = try TestFolder(Self.files)
         let result = try folder.perilune("test", "--seed", "7f3a", "--order", "file", environment: cache(folder))
         #expect(
@@ -90,7 +90,7 @@ import Testing
         #expect(nothing.output == "none of the 1 scenarios matched\n")
     }
 
-    @Test func `without scenarios, the names of scenario files are explained`() throws {
+    @Test func `if no scenarios are found, the naming of scenario files is explained`() throws {
         let folder = try TestFolder(["scenarios/books_test.lua": "scenario('a', function(t) end)"])
         let result = try folder.perilune("test", environment: cache(folder))
         #expect(result.status == 4)
@@ -156,7 +156,7 @@ import Testing
         #expect(text.contains(/seeds.lua\n(DA:.*\n)*DA:2,[1-9]/), "\(text)")
     }
 
-    @Test(arguments: ["-j1", "-j 1", "--jobs 1", "--jobs=1"]) func `the number of jobs is accepted in every form`(
+    @Test(arguments: ["-j1", "-j 1", "--jobs 1", "--jobs=1"]) func `the option --jobs is accepted in every form`(
         _ option: String
     ) throws {
         let folder = try TestFolder(Self.files)
@@ -201,7 +201,7 @@ import Testing
         #expect(try folder.perilune("test", "--review").output == "no snapshots to review\n")
     }
 
-    @Test func `only files that git reports as changed are run`() throws {
+    @Test func `the option --only-changed runs only files that git reports as changed`() throws {
         let folder = try TestFolder(Self.files)
         try folder.write("scenario('other', function(t) end)", to: "scenarios/other_scenario.lua")
         let git = "git -c user.name=a -c user.email=a@b"
@@ -284,7 +284,7 @@ import Testing
         #expect(result.errors.hasPrefix("running for "))
     }
 
-    @Test func `the watch runs again when a file changes`() throws {
+    @Test func `in watch mode, scenarios run again when a file changes`() throws {
         let folder = try TestFolder(Self.files)
         let process = try CommandProcess(
             TestFolder.binary, ["test", "--watch", "--report", "jsonl"], in: folder, environment: cache(folder),
@@ -311,7 +311,7 @@ import Testing
         #expect(!folder.exists("scenarios/__snapshots__/a/shot.snap.new"))
     }
 
-    @Test func `databases are kept on request and can be inspected`() throws {
+    @Test func `databases of scenarios are kept on request and can be inspected`() throws {
         let folder = try TestFolder(Self.files)
         let result = try folder.perilune("test", "--filter", "kept", "--keep-databases", "--verbose", environment: cache(folder))
         let path = try #require(result.output.firstMatch(of: /database +([^ ]+\.sqlite)/)).1
@@ -328,7 +328,7 @@ import Testing
         (["--report", "pdf"], "--report: expected FORMAT"), (["--filter", "/(/"], "is not a regular expression"),
         (["--json"], "--json requires --list"), (["nowhere"], "no file or folder `nowhere` exists"),
     ])
-    func `wrong usage is reported`(_ arguments: [String], _ message: String) throws {
+    func `wrong usage of the test command is reported`(_ arguments: [String], _ message: String) throws {
         let folder = try TestFolder(Self.files)
         let result = try CommandProcess(TestFolder.binary, ["test"] + arguments, in: folder).wait()
         #expect(result.status == 64)

@@ -32,7 +32,7 @@ import Testing
         #expect(isRunning && showsForKey && showsForSignal && status == 130)
     }
 
-    @Test func `progress is one line that fits the window and is erased`() throws {
+    @Test func `the progress of a test run is one line that fits the window and is erased`() throws {
         let process = try TerminalProcess(["test"], in: TestFolder(Self.endless), columns: 30)
         let isDrawn = process.shows("0/1  of a title that is")
         process.resize(to: 20)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [([], ["NO_COLOR": "1"]), (["--color", "never"], [:]), ([], ["TERM": "dumb"])])
-    func `colors are not used if they are unwanted`(arguments: [String], environment: [String: String]) throws {
+    func `colors are not used if they are disabled`(arguments: [String], environment: [String: String]) throws {
         let process = try TerminalProcess(["test"] + arguments, in: TestFolder(Self.failing), environment: environment)
         let status = process.wait()
         let text = process.text

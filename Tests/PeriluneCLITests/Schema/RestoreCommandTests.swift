@@ -184,7 +184,7 @@ import Testing
         #expect(try folder.perilune("restore", "--database", "x.sqlite", input: "SELECT 1;").status == 0)
     }
 
-    @Test func `rows that violate constraints are restored, and dumps of damaged files are refused`() throws {
+    @Test func `a dump with rows that violate constraints is restored, and a dump of a damaged file is refused`() throws {
         let folder = try TestFolder()
         try made(
             "CREATE TABLE k (v INTEGER CHECK (v > 0), r REFERENCES k); PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF; INSERT INTO k VALUES (-1, 9)",
@@ -209,7 +209,7 @@ import Testing
         #expect(script.status != 0 && script.errors.contains("`perilune restore FILE` restores a dump"), "\(script.errors)")
     }
 
-    @Test func `all commands list a schema with a missing view, module or collation`() throws {
+    @Test func `all commands can read a schema with a missing view, module or collation`() throws {
         let folder = try TestFolder()
         try made(
             """

@@ -21,7 +21,7 @@ import Testing
         return folder
     }
 
-    @Test func `the SQL recreates the schema`() throws {
+    @Test func `the printed SQL recreates the schema`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune("schema", "--database", "x.sqlite", "--output", "out.sql")
         try #require(result.status == 0, "\(result.errors)")
@@ -35,7 +35,7 @@ import Testing
             again.output.contains("CREATE TRIGGER keep BEFORE DELETE ON author BEGIN SELECT raise(ABORT, 'no; never'); END;\n"))
     }
 
-    @Test func `the Lua migration uses the table builder if possible`() throws {
+    @Test func `the printed Lua migration uses create_table if possible`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune("schema", "--database", "x.sqlite", "--format", "lua")
         try #require(result.status == 0, "\(result.errors)")
@@ -75,7 +75,7 @@ import Testing
         #expect(migrated.status == 0, "\(migrated.errors)")
     }
 
-    @Test func `output does not overwrite a database, and its file name may be one letter`() throws {
+    @Test func `the option --output does not overwrite a database, and accepts a name of one letter`() throws {
         let folder = try makeFolder()
         for command in [["query", "SELECT 1 AS x"], ["schema"], ["dump"]] {
             let result = try CommandProcess(
@@ -91,7 +91,7 @@ import Testing
         #expect(try folder.perilune("query", "--database", "x.sqlite", "SELECT count(*) AS n FROM author").status == 0)
     }
 
-    @Test func `JSON and the diagram name columns and keys`() throws {
+    @Test func `the JSON and the diagram of a schema contain columns and keys`() throws {
         let folder = try makeFolder()
         let json = try folder.perilune("schema", "book", "--database", "x.sqlite", "--format", "json").output
         #expect(json.hasPrefix("{\"tables\":[{\"name\":\"book\",\"type\":\"table\","), "\(json)")
@@ -110,7 +110,7 @@ import Testing
         #expect(result.status == 1 && result.errors == "error: unknown table bok\n  help  did you mean `book`?\n")
     }
 
-    @Test func `the environment variable names the database, and the option overrides it`() throws {
+    @Test func `the option overrides the environment variable for the database`() throws {
         let folder = try makeFolder()
         let variable = ["PERILUNE_DATABASE": "x.sqlite"]
         #expect(
@@ -219,7 +219,7 @@ import Testing
         #expect(text.contains("'kept'") && text.hasSuffix("COMMIT;\n"))
     }
 
-    @Test func `rows are written in each format and to files`() throws {
+    @Test func `rows are dumped in each format and to files`() throws {
         let folder = try TestFolder()
         let sql = "SELECT 1 AS a, 'x<y' AS b, NULL AS c UNION ALL SELECT 2.5, 'it''s', x'00'"
         func output(_ format: String) throws -> String { try folder.perilune("query", "--format", format, sql).output }

@@ -75,14 +75,16 @@ import Testing
             ("database = \"x\"\ndatabase = \"y\"", "the file is not TOML: ", 2, nil),
             ("[folders\n", "the file is not TOML: ", 1, nil),
         ] as [(String, String, Int, String?)])
-    func `a mistake is reported with its line and a suggestion`(text: String, message: String, line: Int, help: String?) throws {
+    func `a mistake in the settings is reported with its line and a suggestion`(
+        text: String, message: String, line: Int, help: String?
+    ) throws {
         let failure = try #require(Self.failure(text))
         #expect(failure.message.hasPrefix(message), "\(failure)")
         #expect(failure.line == line, "\(failure)")
         if let help { #expect(failure.help?.hasPrefix(help) == true, "\(failure)") }
     }
 
-    @Test func `options override variables, which override the file, and each source is shown`() throws {
+    @Test func `options override environment variables, which override the settings file, and each source is shown`() throws {
         let folder = try TestFolder(["perilune.toml": "\ndatabase = \"file.sqlite\"\n[limits]\ntimeout = \"20s\""])
         func note(_ arguments: String..., environment: [String: String] = [:]) throws -> String {
             let words = ["run", "-v", "-e", ""] + arguments
@@ -99,7 +101,7 @@ import Testing
         #expect(folder.exists("file.sqlite") && folder.exists("variable.sqlite") && folder.exists("option.sqlite"))
     }
 
-    @Test func `the file is found from subfolders, and its paths are relative to it`() throws {
+    @Test func `the settings file applies in subfolders, and its paths are relative to it`() throws {
         let folder = try TestFolder([
             "perilune.toml": """
             database = "data/shop.sqlite"
@@ -119,7 +121,7 @@ import Testing
         #expect(try folder.shell("cd deep && $PERILUNE migrate new more").output == "../db/2_more.lua\n")
     }
 
-    @Test func `the limits and the context in the file apply`() throws {
+    @Test func `the limits and the context in the settings file apply`() throws {
         let folder = try TestFolder(["perilune.toml": "context = \"test\"\n[limits]\ntimeout = \"100ms\""])
         let endless = try folder.perilune("run", "-e", "while true do end")
         #expect(endless.status == 5, "\(endless.errors)")
@@ -129,7 +131,7 @@ import Testing
         #expect(try folder.perilune("run", "--context", "live", "--timeout", "20s", "-e", "print(1)").output == "1\n")
     }
 
-    @Test func `a broken file stops only commands that need it`() throws {
+    @Test func `an invalid settings file stops only commands that need it`() throws {
         let folder = try TestFolder(["perilune.toml": "databse = 'x'"])
         let run = try folder.perilune("run", "-e", "print(1)")
         #expect(run.status == 78 && run.output == "", "\(run.output)")
@@ -146,7 +148,7 @@ import Testing
         #expect(try folder.perilune("settings").status == 78)
     }
 
-    @Test func `a file in a parent folder that everyone can write is ignored`() throws {
+    @Test func `a settings file in a world-writable parent folder is ignored`() throws {
         let folder = try TestFolder(["perilune.toml": "database = 'x.sqlite'", "mine/x.lua": ""])
         #expect(try Settings.find(in: folder.path + "/mine", environment: [:])[.database]?.text == "../x.sqlite")
         #expect(chmod(folder.path, 0o777) == 0)
@@ -154,7 +156,7 @@ import Testing
         #expect(try Settings.find(in: folder.path, environment: [:])[.database]?.text == "x.sqlite")
     }
 
-    @Test func `strings in double quotes in triggers are refused if the file says so`() throws {
+    @Test func `the settings can refuse strings in double quotes in triggers`() throws {
         let folder = try TestFolder()
         let sql = """
             CREATE TABLE mob (id INTEGER PRIMARY KEY, at INT); INSERT INTO mob VALUES (1, 0);

@@ -30,7 +30,7 @@ import Testing
         #expect(result.errors.contains("── run 3: a.lua changed ──"), "\(result.errors)")
     }
 
-    @Test func `a missing module is waited for, and files loaded by dofile are watched`() throws {
+    @Test func `the watch waits for a missing module and watches files loaded by dofile`() throws {
         let folder = try TestFolder(["a.lua": "dofile('data.lua') print(require('late').name)", "data.lua": "print('data 1')"])
         let process = try CommandProcess(TestFolder.binary, ["run", "a.lua", "--watch"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "data 1")
@@ -49,7 +49,7 @@ import Testing
             "\(result.errors)")
     }
 
-    @Test func `a run in progress is ended when a file changes and when the watch ends`() throws {
+    @Test func `the watch ends the current run when a file changes and when the watch ends`() throws {
         let folder = try TestFolder(["a.lua": "print('first') io.stdout:flush() while true do os.time() end"])
         let process = try CommandProcess(TestFolder.binary, ["watch", "a.lua"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "first")
@@ -68,7 +68,7 @@ import Testing
         #expect(process.text.contains("interrupted"), "\(process.text)")
     }
 
-    @Test func `options and arguments of a run are passed on`() throws {
+    @Test func `the watch passes on the options and arguments of a run`() throws {
         #expect(
             WatchSession.arguments(of: ["watch", "a.lua", "--database", "d", "x"]) == [
                 "run", "--database", "d", "--", "a.lua", "x",

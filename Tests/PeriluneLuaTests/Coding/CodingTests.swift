@@ -102,7 +102,7 @@ private final class Dog: Animal {
         #expect(try roundTrip(UUID(uuidString: "9F7C5B7E-3C6E-4D3F-9A57-0123456789AB")!).uuidString.hasPrefix("9F7C"))
     }
 
-    @Test func `superclasses round-trip`() throws {
+    @Test func `classes with superclasses round-trip`() throws {
         let dog = Dog()
         dog.name = "Rex"
         dog.tricks = ["sit"]
@@ -112,7 +112,7 @@ private final class Dog: Animal {
         #expect(try inLua(dog, "v.super.name") == "Rex")
     }
 
-    @Test func `single values need no table`() throws {
+    @Test func `single values are encoded without a table`() throws {
         #expect(try roundTrip(5) == 5)
         #expect(try roundTrip("x") == "x")
         #expect(try roundTrip(Int?.none) == nil)
@@ -131,7 +131,7 @@ private final class Dog: Animal {
         #expect(try roundTrip(Float(0.1)) == 0.1)
     }
 
-    @Test func `bytes are strings`() throws {
+    @Test func `bytes are encoded as strings`() throws {
         #expect(try state.encode([0, 255] as [UInt8]) == .string(LuaString([0, 255])))
         #expect(try roundTrip([0, 255] as [UInt8]) == [0, 255])
         #expect(try roundTrip(Data([0, 255])) == Data([0, 255]))
@@ -140,7 +140,7 @@ private final class Dog: Animal {
         #expect(try decode([UInt8].self, "{1, 2}") == [1, 2])
     }
 
-    @Test func `nil values are left out`() throws {
+    @Test func `nil values are left out of encoded tables`() throws {
         #expect(try inLua(["a": Int?.none, "b": 1], "v.a == nil and v.b") == 1)
         #expect(try inLua(Box(1), "next(v) == 'value' and next(v, 'value') == nil") == true)
         #expect(try decode(Box.self, "{value = 1}") == Box(1))
@@ -166,7 +166,7 @@ private final class Dog: Animal {
         #expect(try decode(Pair.self, "{first = 'a', second = 'b'}") == Pair(first: "a", second: "b"))
     }
 
-    @Test func `an empty table is decoded as the requested type`() throws {
+    @Test func `an empty table is decoded as a list or a dictionary, as requested`() throws {
         struct Options: Codable, Equatable { var size: Int? }
         #expect(try decode([Int].self, "{}") == [])
         #expect(try decode([String: Int].self, "{}") == [:])
@@ -187,7 +187,7 @@ private final class Dog: Animal {
             .call([value]) == ["listlistnil"])
     }
 
-    @Test func `handles are passed through`() throws {
+    @Test func `Lua handles are encoded unchanged`() throws {
         struct Job: Codable {
             var name: LuaString
             var run: LuaFunction
@@ -203,7 +203,7 @@ private final class Dog: Animal {
         #expect(try JSONDecoder().decode([LuaString].self, from: JSONEncoder().encode(["x" as LuaString])) == ["x"])
     }
 
-    @Test func `types can read the user info`() throws {
+    @Test func `types can read the coder's user info`() throws {
         struct Probe: Codable {
             init() {}
             init(from decoder: any Decoder) throws {
@@ -261,7 +261,7 @@ private final class Dog: Animal {
         #expect(message(UUID.self, "'x'") != nil)
     }
 
-    @Test func `numbers that do not fit are errors`() {
+    @Test func `decoding a number that does not fit its type is an error`() {
         #expect(message([Int].self, "{1.5}") == "[1]: expected an integer from \(Int.min) to \(Int.max), got 1.5")
         #expect(message([UInt8: Int].self, "{300, 1}") == "[1]: expected an integer from 0 to 255, got 300")
         #expect(message(Float.self, "1e300") == "expected a 32-bit float, got 1e+300")
@@ -274,7 +274,7 @@ private final class Dog: Animal {
                 == "n[1]: 18446744073709551615 is out of range for an integer in Lua")
     }
 
-    @Test func `a list has no holes and no other keys`() {
+    @Test func `decoding a list refuses holes and other keys`() {
         #expect(message([Int].self, "{1, nil, 3}") == "expected a list, got a table with the key 3")
         #expect(message([Int].self, "{1, n = 1}") == "expected a list, got a table with the key `n`")
         #expect(message([Int].self, "{[1 << 62] = 1}") != nil)
@@ -293,7 +293,7 @@ private final class Dog: Animal {
         #expect(try decode(Box.self, deep).value == 90)
     }
 
-    @Test func `objects with circular references end with an error`() throws {
+    @Test func `encoding objects with circular references ends with an error`() throws {
         let box = Box(1)
         box.inner = box
         #expect(
@@ -304,7 +304,7 @@ private final class Dog: Animal {
         #expect(state.memoryInBytes < top + 4096)
     }
 
-    @Test func `types that encode incorrectly are errors instead of traps`() throws {
+    @Test func `types with a wrong encode method cause errors instead of traps`() throws {
         struct Both: Encodable {
             func encode(to encoder: any Encoder) throws {
                 var list = encoder.unkeyedContainer()
@@ -329,7 +329,7 @@ private final class Dog: Animal {
         #expect(throws: LuaError.self) { try state.encode([Nothing()]) }
     }
 
-    @Test func `metamethods of decoded tables do not run`() throws {
+    @Test func `decoding a table runs no metamethods`() throws {
         let source = "setmetatable({}, {__index = error, __len = error, __pairs = error})"
         #expect(try decode([Int].self, source) == [])
         #expect(try decode([String: Int].self, source) == [:])

@@ -40,7 +40,7 @@ import Testing
         #expect(traceback.contains("test.lua:8: in main chunk"))
     }
 
-    @Test func `a message that is raised without a position has no position but a traceback`() throws {
+    @Test func `an error that is raised without a position has a traceback`() throws {
         let error = try failure(of: "\nerror('plain', 0)", in: state)
         #expect(error.message == "plain")
         #expect(error.file == nil)
@@ -80,7 +80,7 @@ import Testing
         #expect(same)
     }
 
-    @Test func `an error in an error handler ends with an error`() throws {
+    @Test func `an error in an error handler becomes an error`() throws {
         let results = try state.run("return xpcall(error, function() error('in handler') end, 'x')")
         #expect(results.first == false)
         let deep = try state.run("return xpcall(error, function(e) local function f() return f() .. '' end f() end)")
@@ -99,12 +99,12 @@ import Testing
         "local co; local function f() co = coroutine.wrap(f) return co() end f()",
         "return string.rep('x', 1 << 50)",
     ])
-    func `recursion and extreme sizes end with an error, and the state stays usable`(source: String) throws {
+    func `endless recursion and extreme sizes raise errors, and the Lua state stays usable`(source: String) throws {
         _ = try failure(of: source, in: state)
         #expect(try state.evaluate("return 1") == 1)
     }
 
-    @Test func `a stack overflow has a traceback`() throws {
+    @Test func `a stack overflow error has a traceback`() throws {
         let error = try failure(of: "local function f() return 1 + f() end\nf()", in: state)
         #expect(error.message.contains("stack overflow"))
         #expect(error.traceback?.contains("test.lua:1") == true)
@@ -160,7 +160,7 @@ import Testing
         #expect(error.traceback != nil)
     }
 
-    @Test func `a rethrown Swift error keeps the traceback of its origin`() throws {
+    @Test func `a rethrown Swift error keeps its first traceback`() throws {
         let error = try failure(
             of: "local function deep()\n  fail(1)\nend\ncall(function()\n  deep()\n  return 1\nend)\nreturn 1", in: state)
         #expect(error.traceback?.contains("test.lua:2") == true)
@@ -176,7 +176,7 @@ import Testing
         #expect(error.line == 2)
     }
 
-    @Test func `a caught error does not affect the next one with the same message`() throws {
+    @Test func `a caught error does not affect a later error with the same message`() throws {
         let error = try failure(
             of: "pcall(call, function()\n error('same', 0)\nend)\nlocal x = 1\nerror('same', 0)", in: state)
         #expect(error.traceback?.contains("test.lua:5") == true)
@@ -222,12 +222,12 @@ import Testing
                 "setmetatable({}, {__gc = function() error('late') end}) collectgarbage() return 1") == 1)
     }
 
-    @Test func `a Swift error in a finalizer does no harm`() throws {
+    @Test func `a Swift error in a finalizer does not affect the script`() throws {
         try state.run("setmetatable({}, {__gc = fail}) collectgarbage() collectgarbage()")
         #expect(try state.evaluate("return 1") == 1)
     }
 
-    @Test func `an error that Swift throws during unwinding replaces the first error`() throws {
+    @Test func `an error that Swift throws while Lua unwinds replaces the first error`() throws {
         let error = try failure(
             of: "local c <close> = setmetatable({}, {__close = function() fail(2) end}) error('first')", in: state)
         #expect(error.underlying as? HostError == HostError(number: 2))

@@ -39,7 +39,7 @@ import Testing
         #expect(error?.file == "a.lua")
     }
 
-    @Test func `the value that a script has raised is raised again unchanged`() throws {
+    @Test func `a value that a script raised can be raised again unchanged`() throws {
         let state = try LuaState()
         try state.globals.setFunction("again") { arguments in
             do {

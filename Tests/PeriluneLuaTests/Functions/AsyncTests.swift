@@ -135,7 +135,7 @@ import Testing
     ]
 
     @Test(arguments: impossible)
-    func `waiting where Lua cannot suspend is an error of kind yield`(source: String) async throws {
+    func `calling an asynchronous function where Lua cannot suspend is an error of kind yield`(source: String) async throws {
         let error = try await failure("local ok, e = pcall(function() \(source) end) if not ok then error(e) end")
         #expect(error.kind == "yield", "\(error)")
     }
@@ -164,13 +164,13 @@ import Testing
         #expect(found == "falsefalsefalse truetruefalse")
     }
 
-    @Test func `yielding outside a coroutine is an error`() async throws {
+    @Test func `coroutine.yield outside a coroutine is an error`() async throws {
         let error = try await failure("coroutine.yield(1)")
         #expect(error.message.contains("yield"))
         #expect(try await failure("later(1) coroutine.yield(1)").message.contains("yield"))
     }
 
-    @Test func `results from another state are an error in the script`() async throws {
+    @Test func `an asynchronous function whose results belong to another Lua state raises an error`() async throws {
         let kind: String = try await Host().run {
             let state = try LuaState()
             let other = try LuaState()
@@ -262,7 +262,7 @@ import Testing
         }
     }
 
-    @Test func `several scripts take turns in one state`() async throws {
+    @Test func `several scripts take turns in one Lua state`() async throws {
         let turns = try Turns()
         let total = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 1...10 { group.addTask { try await turns.sum(number) } }
@@ -271,7 +271,7 @@ import Testing
         #expect(total == 55 * 20)
     }
 
-    @Test func `a state that is released while a script waits is closed when the script ends`() async throws {
+    @Test func `a Lua state that is released while a script waits is closed when the script ends`() async throws {
         let result: Int = try await Host().run {
             var state: LuaState? = try Self.makeState()
             let function = try #require(try state?.load("local x = later(20) drop() return x + later(1)"))
@@ -310,7 +310,7 @@ import Testing
         }
     }
 
-    @Test func `captured values of an operation do not move it off the actor's thread`() async throws {
+    @Test func `an operation that captures values stays on the actor's thread`() async throws {
         let host = Host()
         let threads = try await host.run {
             let state = try LuaState()
@@ -331,7 +331,8 @@ import Testing
         #expect(threads == Array(repeating: own, count: 4))
     }
 
-    @Test func `a coded asynchronous function leaves the actor's thread when it suspends for the first time`() async throws {
+    @Test func `an asynchronous function with Codable arguments leaves the actor's thread at its first suspension`() async throws
+    {
         let host = Host()
         let threads = Mutex([UInt]())
         try await host.run {

@@ -11,19 +11,19 @@ import Testing
 
     // MARK: - Lua functions
 
-    @Test func `a function returns all its results`() throws {
+    @Test func `a Lua function returns all its results to Swift`() throws {
         let values = try state.load("return 1, nil, 'x', nil").call([])
         #expect(values == [1, .nil, "x", .nil])
     }
 
-    @Test func `a typed call converts arguments and result`() throws {
+    @Test func `a typed call of a Lua function converts arguments and results`() throws {
         let repeated: String = try state.load("local s, n = ...; return s:rep(n)")("ab", 3)
         #expect(repeated == "ababab")
         let list: [Int] = try state.load("local t = ...; t[#t + 1] = 9; return t")([1, 2])
         #expect(list == [1, 2, 9])
     }
 
-    @Test func `a result that does not convert is an error`() throws {
+    @Test func `a result that cannot be converted is an error`() throws {
         let function = try state.load("return 'x'")
         let error = #expect(throws: LuaError.self) { let _: Int = try function() }
         #expect(error?.code == .conversion)
@@ -38,7 +38,7 @@ import Testing
         #expect(try function.call([2]) == [2])
     }
 
-    @Test func `a million results of a script arrive or are an error`() throws {
+    @Test func `a million results of a script are returned or refused with an error`() throws {
         try state.define("count") { [.integer(Int64($0.values.count))] }
         #expect(try state.evaluate("return select('#', table.unpack({}, 1, 900000))") == 900_000)
         #expect(try state.evaluate("return count(table.unpack({}, 1, 900000))") == 900_000)
@@ -53,7 +53,7 @@ import Testing
         #expect(try state.run("return swap(1, 'x')") == ["x", 1])
     }
 
-    @Test func `arguments beyond the last are nil, and the count is exact`() throws {
+    @Test func `missing arguments of a Swift function are nil, and the argument count is exact`() throws {
         try state.define("probe") { [.integer(Int64($0.count)), $0[5]] }
         #expect(try state.run("return probe(nil, nil)") == [2, .nil])
     }
@@ -81,7 +81,7 @@ import Testing
         #expect(try failure(of: "add(1, 2^70)", in: state).message.contains("argument 2: expected an integer from"))
     }
 
-    @Test func `a type mismatch distinguishes no value from nil`() throws {
+    @Test func `a type mismatch error distinguishes a missing argument from nil`() throws {
         try state.define("f") { throw $0.mismatch(1, expected: "a date") }
         #expect(try failure(of: "f()", in: state).message == "f: argument 1: expected a date, got no value")
         #expect(try failure(of: "f(nil)", in: state).message.hasSuffix("got nil"))
@@ -118,7 +118,7 @@ import Testing
                 "local r; do local c <close> = setmetatable({}, {__close = function() r = up('c') end}) end return r") == "C")
     }
 
-    @Test func `results from another state are refused`() throws {
+    @Test func `results from another Lua state are refused`() throws {
         let other = try LuaState()
         let foreign = try other.makeTable()
         try state.define("f") { _ in [.table(foreign)] }
@@ -126,7 +126,7 @@ import Testing
         #expect(error.message.contains("another Lua state"))
     }
 
-    @Test func `the arguments have a reference to their state`() throws {
+    @Test func `the arguments of a Swift function refer to their Lua state`() throws {
         try state.define("make") { [.table(try $0.state.makeTable())] }
         #expect(try state.evaluate("return type(make())") == "table")
     }

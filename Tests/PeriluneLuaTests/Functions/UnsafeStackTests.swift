@@ -4,7 +4,7 @@ import Testing
 @testable import PeriluneLua
 
 @Suite struct UnsafeStackTests {
-    @Test func `C functions find their arguments, and values that they leave are removed`() throws {
+    @Test func `C functions find their arguments on the stack, and leftover values are removed`() throws {
         let state = try LuaState()
         let top = lua_gettop(state.core.L)
         let sum = try state.withUnsafeStack([.integer(2), .integer(3)]) { L, index in
@@ -24,7 +24,7 @@ import Testing
         #expect(try state.run("return second(1, 2), coroutine.wrap(function() return second(3, 4) end)()") == [2, 4])
     }
 
-    @Test func `an error of the closure leaves the stack unchanged`() throws {
+    @Test func `an error in the closure leaves the stack unchanged`() throws {
         struct Failure: Error {}
         let state = try LuaState()
         let top = lua_gettop(state.core.L)
@@ -37,7 +37,7 @@ import Testing
         #expect(lua_gettop(state.core.L) == top)
     }
 
-    @Test func `values that C functions push are returned`() throws {
+    @Test func `values that C functions push onto the stack are returned`() throws {
         let state = try LuaState()
         let value = try state.makeValue { L in
             lua_createtable(L, 1, 0)
@@ -48,7 +48,7 @@ import Testing
         #expect(try table.array() == [7])
     }
 
-    @Test func `values from another state and a closed state are refused`() throws {
+    @Test func `values from another Lua state and closed states are refused`() throws {
         let (state, other) = (try LuaState(), try LuaState())
         let table = LuaValue.table(try other.makeTable())
         let error = #expect(throws: LuaError.self) { try state.withUnsafeStack([table]) { _, _ in } }
@@ -58,7 +58,7 @@ import Testing
         #expect(throws: LuaError.self) { try state.makeValue { L in lua_pushnil(L) } }
     }
 
-    @Test func `the error of a C function that returns a status is popped`() throws {
+    @Test func `the error value of a C function that returns a status is popped from the stack`() throws {
         let state = try LuaState()
         let failing = try state.load("error({ message = 'no', kind = 'odd' })")
         let error = try state.withUnsafeStack([.function(failing)]) { L, _ in

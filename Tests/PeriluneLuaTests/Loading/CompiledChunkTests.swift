@@ -17,7 +17,7 @@ import Testing
         return try #require(try state.loadLibrary(text, named: "part.lua").compiled(named: "=[lib] part.lua"))
     }
 
-    @Test func `a library chunk becomes a function of each state that loads it, with that state's globals`() throws {
+    @Test func `a library chunk uses the globals of the Lua state that loads it`() throws {
         let text = LuaLibraryText(named: "part", "local added = ... total = (total or 0) + added return total")
         for _ in 0..<3 {
             let state = try LuaState()
@@ -37,7 +37,7 @@ import Testing
         #expect(error.message.contains("too many"))
     }
 
-    @Test func `a function in a loaded chunk has the chunk's source`() throws {
+    @Test func `a function in a loaded chunk has the chunk's source name`() throws {
         let state = try LuaState(libraries: [.base, .debug])
         try state.globals.set("part", state.load(chunk()).call([]).first ?? .nil)
         #expect(try state.run("return debug.getinfo(part.call, 'S').source", named: "test.lua") == [.string("=[lib] part.lua")])

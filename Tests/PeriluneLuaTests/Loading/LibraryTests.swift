@@ -10,7 +10,7 @@ import Testing
     ]
 
     @Test(arguments: dangers)
-    func `a sandboxed state has no functions that reach outside or into the state`(name: String) throws {
+    func `a sandboxed Lua state lacks functions that access the outside or the state's internals`(name: String) throws {
         for limits in [LuaLimits.none, LuaLimits(instructions: 100_000)] {
             let state = try LuaState(limits: limits)
             #expect(try state.run("return \(name)").first == .nil)
@@ -23,7 +23,7 @@ import Testing
         "setmetatable", "getmetatable", "rawget", "rawset", "rawequal", "rawlen", "tostring", "tonumber", "type", "print",
         "collectgarbage", "warn",
     ])
-    func `a sandboxed state has the harmless functions`(name: String) throws {
+    func `a sandboxed Lua state has the safe functions`(name: String) throws {
         let state = try LuaState()
         #expect(try state.evaluate("return type(\(name))") == "function")
     }
@@ -66,18 +66,18 @@ import Testing
         ("collectgarbage('stop')", "option 'stop' is not allowed here"),
         ("assert(load(string.dump(function() end)))", "attempt to load a binary chunk"),
     ])
-    func `limits remove the functions of a trusted state that could evade them`(source: String, message: String) throws {
+    func `limits remove functions that could evade them from a trusted Lua state`(source: String, message: String) throws {
         let state = try LuaState(libraries: .trusted, limits: LuaLimits(instructions: 1_000_000))
         let error = try failure(of: source, in: state)
         #expect(error.message.contains(message))
     }
 
-    @Test func `the libraries in package.loaded are the restricted ones`() throws {
+    @Test func `package.loaded contains the restricted libraries`() throws {
         let state = try LuaState(libraries: [.sandboxed, .package])
         #expect(try state.evaluate("return package.loaded.os == os and package.loaded.os.execute == nil") == true)
     }
 
-    @Test func `a state without libraries works`() throws {
+    @Test func `a Lua state without libraries can run scripts`() throws {
         let state = try LuaState(libraries: [])
         #expect(try state.evaluate("return print == nil and 1 + 1") == 2)
     }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `bytecode from Swift is refused`() throws {
+    @Test func `loading bytecode from Swift is refused`() throws {
         let state = try LuaState()
         let error = #expect(throws: LuaError.self) {
             try state.load(LuaString([0x1B, 0x4C, 0x75, 0x61, 0x54, 0, 0x19, 0x93, 13, 10, 26, 10]))
@@ -124,7 +124,7 @@ import Testing
 
     // MARK: - Separation of states
 
-    @Test func `libraries of one state are invisible to another`() throws {
+    @Test func `changes to the libraries of one Lua state do not affect another`() throws {
         let first = try LuaState()
         let second = try LuaState()
         try first.run("string.upper = nil string.format = nil string.rep = print")

@@ -33,13 +33,13 @@ import Testing
         #expect(try state.evaluate("return require('no')") == false)
     }
 
-    @Test func `a module in package.loaded is not searched`() throws {
+    @Test func `a module in package.loaded is not searched for`() throws {
         try add([:])
         #expect(try state.evaluate("package.loaded.x = 5 return require('x')") == 5)
         #expect(try state.evaluate("return require('string') == string and require('math') == math") == true)
     }
 
-    @Test func `a module that is unloaded runs again`() throws {
+    @Test func `a module that is removed from package.loaded runs again`() throws {
         try add(["m": "runs = (runs or 0) + 1 return {}"])
         #expect(try state.evaluate("require('m') package.loaded.m = nil require('m') return runs") == 2)
     }
@@ -83,7 +83,7 @@ import Testing
         #expect(try failure(of: "require('x')", in: state).underlying as? HostError == HostError(number: 4))
     }
 
-    @Test func `resolvers are asked in order and may return values`() throws {
+    @Test func `module resolvers are called in order and may return values`() throws {
         try state.addModuleResolver { $0 == "one" ? .value(1) : nil }
         try state.addModuleResolver { $0 == "one" || $0 == "two" ? .value(2) : nil }
         #expect(try state.run("return require('one'), require('two')") == [1, 2])
@@ -100,7 +100,7 @@ import Testing
         #expect(try failure(of: source, in: state).message.hasPrefix("require: argument 1: expected a string"))
     }
 
-    @Test func `require works in coroutines and does no harm after its state is gone`() throws {
+    @Test func `require works in coroutines, and calling it after its Lua state is released is safe`() throws {
         try add(["m": "return 'here'"])
         #expect(try state.evaluate("return coroutine.wrap(function() return require('m') end)()") == "here")
         do {
@@ -126,13 +126,13 @@ import Testing
         #expect(try state.run("package.preload.other = function() return 2 end return (require 'other')") == [2])
     }
 
-    @Test func `values from the host are modules alongside Lua's own require`() throws {
+    @Test func `with Lua's own require, values from the host are modules`() throws {
         let state = try LuaState(libraries: .trusted)
         try state.addModuleResolver { name in name == "seven" ? .value(7) : nil }
         #expect(try state.run("return (require 'seven'), package.loaded.seven") == [7, 7])
     }
 
-    @Test func `a missing module gives Lua's own message with the searched places`() throws {
+    @Test func `with Lua's own require, a missing module gives Lua's message with the searched paths`() throws {
         let state = try trusted([:])
         let message = try state.run("package.path, package.cpath = './?.x', './?.y' return select(2, pcall(require, 'nowhere'))")
         #expect(
@@ -141,7 +141,7 @@ import Testing
             ])
     }
 
-    @Test func `cyclic modules are an error that shows the cycle, alongside Lua's own require`() throws {
+    @Test func `with Lua's own require, modules that require each other are an error that shows the cycle`() throws {
         let state = try trusted(["a": "require('b')", "b": "require('c')", "c": "require('b')"])
         let error = try failure(of: "require('a')", in: state)
         #expect(error.kind == "module_cycle")
@@ -149,7 +149,7 @@ import Testing
         #expect(try state.evaluate("package.loaded.c = {} return require('a')") == true)
     }
 
-    @Test func `an error in a module has a position, alongside Lua's own require`() throws {
+    @Test func `with Lua's own require, an error in a module has a position`() throws {
         let state = try trusted(["bad": "\nerror('not ready')", "wrong": "x ="])
         let error = try failure(of: "require('bad')", in: state)
         #expect((error.file, error.line, error.message) == ("bad.lua", 2, "not ready"))

@@ -145,7 +145,9 @@ import Testing
         end
         """
 
-    @Test(arguments: [false, true]) func `ten thousand random tables iterate in order, and survive changes`(isLimited: Bool)
+    @Test(arguments: [false, true]) func `ten thousand random tables iterate in the order of their keys and survive changes`(
+        isLimited: Bool
+    )
         throws
     {
         let state = try Self.state(limited: isLimited)
@@ -166,7 +168,7 @@ import Testing
             """)
     }
 
-    @Test func `the function returned by pairs works for any table and key, like next`() throws {
+    @Test func `the function that pairs returns accepts any table and key, like next`() throws {
         let state = try Self.state()
         try state.run(
             """
@@ -187,7 +189,7 @@ import Testing
             """)
     }
 
-    @Test func `nested loops over one table, and loops that remove many keys, visit each key once`() throws {
+    @Test func `nested loops over one table and loops that remove keys visit each key once`() throws {
         let state = try Self.state(limited: true)
         try state.run(
             """
@@ -204,7 +206,7 @@ import Testing
             """)
     }
 
-    @Test func `objects print a stable number of their own instead of an address`() throws {
+    @Test func `tostring of objects shows a stable number instead of an address`() throws {
         let script = """
             local a, b = {}, {}
             local named = setmetatable({}, { __name = "thing" })
@@ -253,7 +255,7 @@ import Testing
         #expect(try table.pairs().map(\.value) == order.array())
     }
 
-    @Test func `creating objects without memory ends in an error`() throws {
+    @Test func `creating objects without free memory ends with an error`() throws {
         let state = try LuaState(libraries: .trusted, limits: LuaLimits(memoryInBytes: 4 << 20), isDeterministic: true)
         let error = #expect(throws: LuaError.self) {
             try state.run(

@@ -23,7 +23,7 @@ import Testing
     ]
 
     @Test(arguments: spinning)
-    func `another thread ends a run of a state with a hook`(source: String) throws {
+    func `another thread can end a run of a Lua state with a hook`(source: String) throws {
         let state = try LuaState(limits: LuaLimits(isCancellable: true))
         try cancelWhenRunning(state)
         let error = try failure(of: "running() " + source, in: state)
@@ -34,7 +34,7 @@ import Testing
     @Test(
         .unless(.thread, "it holds signals back until the thread blocks, which a script that spins does not"), arguments: spinning
     )
-    func `another thread ends a run without a hook that listens for a signal`(source: String) throws {
+    func `another thread can end a run without a hook through a signal`(source: String) throws {
         let thread = LuaThread()
         try thread.run {
             let state = try LuaState()
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `a signal after another thread has closed the state does no harm`() throws {
+    @Test func `a signal after another thread has closed the Lua state is safe`() throws {
         let thread = LuaThread()
         nonisolated(unsafe) var state: LuaState?
         for _ in 0..<20 {
@@ -81,7 +81,7 @@ import Testing
         #expect(try state.evaluate("return 1") == 1)
     }
 
-    @Test func `cancelling at any time does no harm`() throws {
+    @Test func `cancelling a run at any time is safe`() throws {
         let state = try LuaState(limits: LuaLimits(isCancellable: true))
         let cancellation = state.cancellation
         let thread = Thread { for _ in 0..<20_000 { cancellation.cancel() } }

@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(.unless(.thread, "the sanitizer holds signals back, so that every limit has the hook"))
-    func `only an instruction limit keeps a hook, which slows Lua down`() throws {
+    func `only an instruction limit installs a hook, which slows Lua down`() throws {
         for (limits, isHooked) in [
             (LuaLimits(memoryInBytes: 64 << 20, time: .seconds(600), diskInBytes: 1 << 30, isCancellable: true), false),
             (LuaLimits(time: .seconds(600), instructions: 100_000_000), true),
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `if states call each other, the time limit ends the state that it belongs to`() throws {
+    @Test func `if Lua states call each other, a time limit ends only its own state`() throws {
         let outer = try limited(LuaLimits(time: .seconds(600)))
         let inner = try limited(LuaLimits(time: .milliseconds(50)))
         try outer.define("call") { _ in
@@ -127,14 +127,14 @@ import Testing
         #expect(try patient.evaluate("return 1") == 1)
     }
 
-    @Test func `each run has the whole limit`() throws {
+    @Test func `each run has the whole time limit`() throws {
         let state = try limited(LuaLimits(instructions: 100_000))
         for _ in 0..<20 { try state.run("for i = 1, 20000 do end") }
         try state.globals.set("f", .function(state.load("for i = 1, 20000 do end")))
         #expect(throws: LuaError.self) { try state.run("for i = 1, 20 do f() end") }
     }
 
-    @Test func `runs inside a run share its limit`() throws {
+    @Test func `nested runs share the limit of the outer run`() throws {
         let state = try limited(LuaLimits(instructions: 100_000))
         try state.define("call") { try $0.get(1, as: LuaFunction.self).call([]) }
         let error = try failure(of: "for i = 1, 100 do pcall(call, function() for i = 1, 20000 do end end) end", in: state)
@@ -165,7 +165,7 @@ import Testing
         try expectUsable(state)
     }
 
-    @Test func `compilation is limited in time and in size`() throws {
+    @Test func `the compilation of a chunk is limited in time and in size`() throws {
         let state = try limited(LuaLimits(time: .milliseconds(100)))
         let long = "return " + String(repeating: "1 or ", count: 150_000) + "1"
         #expect(#expect(throws: LuaError.self) { try state.load(long) }?.code == .timeout)
@@ -215,7 +215,7 @@ import Testing
         try expectUsable(state)
     }
 
-    @Test func `garbage does not count toward the limit`() throws {
+    @Test func `garbage does not count toward the memory limit`() throws {
         let state = try limited(LuaLimits(memoryInBytes: 4 << 20))
         #expect(try state.evaluate("local n = 0 for i = 1, 200000 do n = n + #(('x'):rep(500) .. i) end return n") > 0)
         #expect(
@@ -238,19 +238,19 @@ import Testing
         """
     }
 
-    @Test func `memory is reused for blocks of a different size`() throws {
+    @Test func `freed memory is reused for blocks of a different size`() throws {
         let state = try limited(LuaLimits(memoryInBytes: 8 << 20))
         #expect(try state.evaluate(Self.phases(60, keeping: "1 << 40")) == 1)
     }
 
-    @Test func `blocks that prevent the reuse of their pages count as whole pages`() throws {
+    @Test func `memory blocks that prevent the reuse of their pages count as whole pages`() throws {
         let state = try limited(LuaLimits(memoryInBytes: 8 << 20))
         #expect(try failure(of: Self.phases(25, keeping: "15000 // size"), in: state).code == .memory)
         try expectUsable(state)
     }
 
     @Test(arguments: [nil, 64 << 20] as [Int?])
-    func `blocks of all sizes keep their contents when they are resized and collected`(limit: Int?) throws {
+    func `memory blocks of all sizes keep their contents when they are resized`(limit: Int?) throws {
         let state = try LuaState(limits: LuaLimits(memoryInBytes: limit))
         let source = """
             local random, blocks = 7, {}
@@ -270,7 +270,7 @@ import Testing
         #expect(try state.evaluate(source) == "sound")
     }
 
-    @Test func `values from Swift count and end the run instead of the process`() throws {
+    @Test func `values from Swift count toward the memory limit and end the run instead of the process`() throws {
         let state = try limited(LuaLimits(memoryInBytes: 4 << 20))
         try state.define("bulk") { _ in [.string(LuaString([UInt8](repeating: 65, count: 32 << 20)))] }
         let error = try failure(of: "local s = bulk() local n = 0 for i = 1, 100000 do n = n + 1 end return #s + n", in: state)
@@ -298,7 +298,7 @@ import Testing
     }
 
     @Test(arguments: [Int.min, -1, 0, 1, .max])
-    func `extreme limits do no harm`(number: Int) throws {
+    func `extreme limits are safe`(number: Int) throws {
         for limits in [
             LuaLimits(memoryInBytes: number), LuaLimits(instructions: number),
             LuaLimits(time: .seconds(number)), LuaLimits(time: .nanoseconds(number)),
@@ -314,13 +314,13 @@ import Testing
 
     // MARK: - Refused operations
 
-    @Test func `a finalizer is refused in a limited state`() throws {
+    @Test func `a limited Lua state refuses finalizers`() throws {
         let state = try limited(LuaLimits(instructions: 1_000_000))
         let error = try failure(of: "setmetatable({}, {__gc = function() end})", in: state)
         #expect(error.kind == "limited")
     }
 
-    @Test func `the metatable of strings is inaccessible in a limited state`() throws {
+    @Test func `the metatable of strings is inaccessible in a limited Lua state`() throws {
         let state = try limited(LuaLimits(instructions: 1_000_000))
         #expect(try state.evaluate("return getmetatable('')") == false)
     }

@@ -44,7 +44,7 @@ import Testing
         #expect(try await runner.evaluate("return order") == expected)
     }
 
-    @Test func `a closure runs on the thread, and its error is thrown to the caller`() throws {
+    @Test func `a closure runs on the actor's thread, and its error is thrown to the caller`() throws {
         let thread = LuaThread()
         let here = pthread_self()
         #expect(try thread.run { pthread_equal(pthread_self(), here) == 0 })
@@ -52,12 +52,12 @@ import Testing
         #expect(try thread.run { try LuaState().run("return 3") } == [3])
     }
 
-    @Test func `a closure that is run from the thread itself runs immediately`() throws {
+    @Test func `a closure that is submitted from the actor's thread runs immediately`() throws {
         let thread = LuaThread()
         #expect(try thread.run { try thread.run { 4 } } == 4)
     }
 
-    @Test func `the stack is large`() throws {
+    @Test func `a script thread has a large stack`() throws {
         func descend(_ depth: Int) -> Int {
             withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { buffer in
                 buffer[0] = 1
@@ -68,7 +68,7 @@ import Testing
         #expect(try LuaThread().run { descend(2000) } == 2000)
     }
 
-    @Test func `deep nesting through Swift and Lua fits the stack or ends with an error`() throws {
+    @Test func `deep nesting of Swift and Lua calls fits the stack or ends with an error`() throws {
         try LuaThread().run {
             let state = try LuaState()
             try state.define("again") { try $0.get(1, as: LuaFunction.self).call([$0[1]]) }
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `many threads can start and end`() throws {
+    @Test func `many script threads can start and end`() throws {
         for _ in 0..<200 { #expect(try LuaThread().run { 1 } == 1) }
     }
 }

@@ -16,7 +16,7 @@ struct CoverageTests {
         #expect(lines(of: state)["a.lua"]?[3] == 3)
     }
 
-    @Test func `a chunk name at the address of a collected name is a different chunk`() throws {
+    @Test func `a chunk whose name reuses the address of a collected name is counted separately`() throws {
         let state = try LuaState(limits: LuaLimits(instructions: 1_000_000))
         state.coverLines()
         // Long names are not shared between chunks: each is a separate object, and the next object of that size reuses its memory.

@@ -93,12 +93,12 @@ import Testing
     ]
 
     @Test(arguments: scripts + orderedScripts)
-    func `a script in a deterministic state survives every failing allocation`(source: String) throws {
+    func `a script in a deterministic Lua state survives every failing allocation`(source: String) throws {
         try failEveryAllocation(isDeterministic: true) { try $0.run(source, named: "test.lua") }
     }
 
     @Test(arguments: orderedScripts)
-    func `a limited script in a deterministic state survives every failing allocation`(source: String) throws {
+    func `a limited script in a deterministic Lua state survives every failing allocation`(source: String) throws {
         let limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(60), instructions: 50_000_000)
         try failEveryAllocation(limits: limits, isDeterministic: true) { try $0.run(source, named: "test.lua") }
     }

@@ -2,7 +2,7 @@ import PeriluneLua
 import Testing
 
 @Suite struct StateTests {
-    @Test func `a chunk gets arguments and returns values`() throws {
+    @Test func `a chunk receives arguments and returns values`() throws {
         let state = try LuaState()
         let sum = try state.load("local a, b = ...; return a + b", named: "sum.lua")
         let result: Int = try sum(1, 2)
@@ -16,7 +16,7 @@ import Testing
         #expect(try state.globals.get("x") == 5)
     }
 
-    @Test func `nothing is collected while a state loads, and garbage is collected afterwards`() throws {
+    @Test func `the garbage collector is stopped while a Lua state loads and runs afterwards`() throws {
         let state = try LuaState()
         let source = """
             local weak = setmetatable({ {} }, { __mode = "v" })
@@ -52,7 +52,7 @@ import Testing
         #expect(try state.load(source).call([1]) == [1])
     }
 
-    @Test func `line numbers include the skipped line`() throws {
+    @Test func `line numbers include the skipped first line`() throws {
         #expect(try failure(of: "#!/usr/bin/env perilune\nerror('x')", in: LuaState()).line == 2)
     }
 
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a chunk keeps its name in errors, even an unusual one`() throws {
+    @Test func `errors show the name of a chunk, even an unusual one`() throws {
         let state = try LuaState()
         for name in ["a b.lua", "grüße.lua", "C:/x.lua", "=x", "@x", "", String(repeating: "long/", count: 30) + "x.lua"] {
             let error = #expect(throws: LuaError.self) { try state.run("error('broken')", named: name) }
@@ -85,7 +85,7 @@ import Testing
         #expect(state.memoryInBytes < before / 2)
     }
 
-    @Test func `a closed state uses no memory and cannot be cancelled`() throws {
+    @Test func `a closed Lua state uses no memory and cannot be cancelled`() throws {
         let state = try LuaState()
         let cancellation = state.cancellation
         state.close()
@@ -97,7 +97,7 @@ import Testing
     // MARK: - os.exit
 
     @Test(arguments: [("", 0), ("true", 0), ("false", 1), ("3", 3), ("-1", -1), ("1 << 40", 0)] as [(String, Int64)])
-    func `exiting ends the run with the status, not the process`(argument: String, status: Int64) throws {
+    func `os.exit ends the run with its status, not the process`(argument: String, status: Int64) throws {
         let state = try LuaState(libraries: .trusted)
         let error = try failure(of: "os.exit(\(argument))", in: state)
         #expect(error.code == .exit)
@@ -116,7 +116,7 @@ import Testing
         "table.sort({3, 2, 1}, function() os.exit(2) end) while true do end",
         "pcall(string.gsub, 'x', 'x', function() os.exit(2) end) while true do end",
     ])
-    func `no script survives its exit, with or without limits`(source: String) throws {
+    func `no script continues after os.exit, with or without limits`(source: String) throws {
         for limits in [LuaLimits.none, LuaLimits(isCancellable: true)] {
             let state = try LuaState(libraries: .trusted, limits: limits)
             let error = try failure(of: source, in: state)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `exiting with an invalid status is an argument error`() throws {
+    @Test func `os.exit with an invalid status is an argument error`() throws {
         let error = try failure(of: "os.exit('now')", in: LuaState(libraries: .trusted))
         #expect(error.message == "os.exit: argument 1: expected an integer or a boolean, got the string \"now\"")
     }

@@ -21,7 +21,7 @@ import Testing
         #expect(try Int64.fromLua(.number(-0x1p63)) == .min)
     }
 
-    @Test func `numbers that do not fit a smaller integer are errors with the range`() {
+    @Test func `a number that does not fit a smaller integer type is an error with the range`() {
         #expect(message { _ = try UInt8.fromLua(256) } == "expected an integer from 0 to 255, got 256")
         #expect(message { _ = try UInt64.fromLua(-1) }?.contains("got -1") == true)
         #expect(message { _ = try Int16.fromLua(40000) }?.contains("-32768 to 32767") == true)
@@ -39,7 +39,7 @@ import Testing
         #expect(message { _ = try Bool.fromLua(0) } == "expected a boolean, got the integer 0")
     }
 
-    @Test func `a Swift string needs UTF-8, a LuaString does not`() throws {
+    @Test func `a Swift string requires UTF-8, and a LuaString does not`() throws {
         let bytes = LuaValue.string(LuaString([0xFF]))
         #expect(message { _ = try String.fromLua(bytes) } == "expected a string of valid UTF-8")
         #expect(try LuaString.fromLua(bytes).bytes == [0xFF])

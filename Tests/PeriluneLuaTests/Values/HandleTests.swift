@@ -2,14 +2,14 @@ import PeriluneLua
 import Testing
 
 @Suite struct HandleTests {
-    @Test func `a handle keeps its value alive`() throws {
+    @Test func `a Swift handle keeps its Lua value alive`() throws {
         let state = try LuaState()
         let table: LuaTable = try state.evaluate("return {7}")
         state.collectGarbage()
         #expect(try table.get(1) == 7)
     }
 
-    @Test func `a released handle frees its value`() throws {
+    @Test func `a released handle frees its Lua value`() throws {
         let state = try LuaState()
         try state.run("weak = setmetatable({}, {__mode = 'v'}) weak[1] = {}")
         do {
@@ -30,7 +30,7 @@ import Testing
         #expect(try state.evaluate("return 1") == 1)
     }
 
-    @Test func `handles of a closed state throw`() throws {
+    @Test func `using a handle of a closed Lua state throws`() throws {
         let state = try LuaState()
         let table = try state.makeTable()
         let function = try state.load("return 1")
@@ -58,7 +58,7 @@ import Testing
         state.collectGarbage()
     }
 
-    @Test func `handles may outlive the release of their state`() throws {
+    @Test func `handles may outlive their Lua state`() throws {
         var state: LuaState? = try LuaState()
         let table = try #require(try state?.makeTable())
         state = nil
@@ -66,7 +66,7 @@ import Testing
         #expect(error?.code == .usage)
     }
 
-    @Test func `handles from another state are refused everywhere`() throws {
+    @Test func `handles from another Lua state are refused everywhere`() throws {
         let state = try LuaState()
         let other = try LuaState()
         let table = try state.makeTable()
@@ -87,7 +87,7 @@ import Testing
         #expect(try table.count() == 0)
     }
 
-    @Test func `an error from another state can be thrown through this one`() throws {
+    @Test func `an error from another Lua state can be thrown through a script`() throws {
         let state = try LuaState()
         let other = try LuaState()
         try state.define("across") { _ in try other.run("error({ kind = 'far', message = 'away' })") }
@@ -97,7 +97,7 @@ import Testing
         #expect(try state.evaluate("local _, e = pcall(across) return e.kind") == "far")
     }
 
-    @Test func `closing a state while a script runs waits for the script`() throws {
+    @Test func `closing a Lua state waits for its running script`() throws {
         let state = try LuaState()
         try state.define("close") { [unowned state] _ in
             state.close()
@@ -107,7 +107,7 @@ import Testing
         #expect(throws: LuaError.self) { try state.run("return 1") }
     }
 
-    @Test func `releasing a state while a script runs waits for the script`() throws {
+    @Test func `releasing a Lua state waits for its running script`() throws {
         var state: LuaState? = try LuaState()
         try state?.define("drop") { _ in
             state = nil
@@ -140,7 +140,7 @@ import Testing
         #expect(inUserdata == nil)
     }
 
-    @Test func `everything is released with the state`() throws {
+    @Test func `a Lua state releases everything when it is released`() throws {
         weak var object: Watched?
         weak var weakState: LuaState?
         do {
@@ -163,7 +163,7 @@ import Testing
         #expect(object == nil)
     }
 
-    @Test func `a state is released even if its last error was caught by the script`() throws {
+    @Test func `a Lua state is released even if the script caught its last error`() throws {
         weak var core: AnyObject?
         do {
             let state = try LuaState()

@@ -12,7 +12,7 @@ import Testing
         try state.evaluate(source)
     }
 
-    @Test func `values can be set and read with keys of every kind`() throws {
+    @Test func `table values can be set and read with keys of every kind`() throws {
         let table = try state.makeTable()
         for key: LuaValue in ["name", 1, -5, 2.5, true, .string(LuaString([0, 255])), .table(table)] {
             try table.set(key, "value")
@@ -55,7 +55,7 @@ import Testing
         #expect(try table.count() == 42)
     }
 
-    @Test func `errors of metamethods are thrown with their position`() throws {
+    @Test func `errors in metamethods are thrown with their position`() throws {
         let table = try table(
             """
             return setmetatable({}, {
@@ -73,7 +73,7 @@ import Testing
         #expect(throws: LuaError.self) { try table.count() }
     }
 
-    @Test func `pairs returns all keys and values without metamethods`() throws {
+    @Test func `pairs returns all keys and values without calling metamethods`() throws {
         let table = try table("return setmetatable({10, 20, x = 'y'}, {__pairs = error})")
         let pairs = try table.pairs()
         #expect(pairs.count == 3)
@@ -86,7 +86,7 @@ import Testing
         #expect(try table("return {}").array().isEmpty)
     }
 
-    @Test func `the metatable is accessible despite __metatable`() throws {
+    @Test func `Swift can access a metatable despite __metatable`() throws {
         let table = try table("return setmetatable({}, {__metatable = 'locked'})")
         #expect(try table.metatable()?.get("__metatable") == "locked")
         try table.setMetatable(nil)
@@ -97,7 +97,7 @@ import Testing
         #expect(try table.get("anything") == 7)
     }
 
-    @Test func `a failed conversion reports the actual value`() throws {
+    @Test func `the error of a failed conversion contains the actual value`() throws {
         let error = #expect(throws: LuaError.self) { try self.table("return {1.5}").get(1, as: Int.self) }
         #expect(error?.code == .conversion)
         #expect(error?.message.contains("1.5") == true)

@@ -30,27 +30,27 @@ private final class Counter {
         try state.globals.set("d", .userdata(type.make(Counter(5))))
     }
 
-    @Test func `methods receive the value, and arguments start at 1`() throws {
+    @Test func `userdata methods receive the value, and their arguments start at 1`() throws {
         #expect(try state.evaluate("return c:add(3)") == 8)
         #expect(try state.evaluate("return c:add(-1)") == 7)
         #expect(try state.evaluate("return c:count(nil, nil)") == 2)
     }
 
-    @Test func `properties can be read, and set if they have a setter`() throws {
+    @Test func `userdata properties can be read, and set if they have a setter`() throws {
         #expect(try state.evaluate("c.name = 'visits'; return c.name .. c.value") == "visits5")
         let error = try failure(of: "c.value = 1", in: state)
         #expect(error.kind == "readonly_member")
         #expect(error.message == "counter: `value` cannot be set")
     }
 
-    @Test func `an unknown member is an error that lists the members`() throws {
+    @Test func `an unknown member of userdata is an error that lists the members`() throws {
         let error = try failure(of: "return c.colour", in: state)
         #expect(error.kind == "unknown_member")
         #expect(error.message == "counter has no member `colour`; it has: add, count, name, value")
         #expect(try failure(of: "return c[1]", in: state).message.contains("no member 1"))
     }
 
-    @Test func `metamethods can be defined`() throws {
+    @Test func `userdata types can define metamethods`() throws {
         #expect(try state.evaluate("return c == d") == true)
         #expect(try state.evaluate("return tostring(c)") == "counter 5")
         _ = try failure(of: "return c + 1", in: state)
@@ -65,7 +65,7 @@ private final class Counter {
         #expect(try failure(of: "c:add()", in: state).message == "counter:add: argument 1: expected an integer, got nil")
     }
 
-    @Test func `a wrong self is an error`() throws {
+    @Test func `userdata methods refuse a wrong self`() throws {
         let other: LuaUserdataType<String> = try state.makeUserdataType("label")
         try state.globals.set("label", .userdata(other.make("x")))
         for value in [
@@ -77,21 +77,21 @@ private final class Counter {
         #expect(try failure(of: "c.add()", in: state).message == "counter:add: expected counter, got no value")
     }
 
-    @Test func `the metatable cannot be reached or forged`() throws {
+    @Test func `scripts can neither access nor forge the metatable of userdata`() throws {
         #expect(try state.evaluate("return getmetatable(c)") == false)
         _ = try failure(of: "setmetatable(c, {})", in: state)
         _ = try failure(of: "rawset(c, 'x', 1)", in: state)
         _ = try failure(of: "rawget(c, 'x')", in: state)
     }
 
-    @Test func `the finalizer is not among the members`() throws {
+    @Test func `the finalizer of userdata is not a member`() throws {
         let plain: LuaUserdataType<Int> = try state.makeUserdataType("plain")
         try state.globals.set("plain", .userdata(plain.make(1)))
         #expect(try state.evaluate("return plain.__gc == nil and plain.__index == nil and plain.__name == nil") == true)
         _ = try failure(of: "return c.__gc", in: state)
     }
 
-    @Test func `Swift gets the value back only as its own type`() throws {
+    @Test func `Swift can convert userdata only to its own type`() throws {
         let value = try state.globals.get("c")
         #expect(type.matches(value))
         #expect(try type.value(of: value).value == 5)
@@ -104,14 +104,14 @@ private final class Counter {
         #expect(!type.matches(.userdata(try foreign.make(Counter(1)))))
     }
 
-    @Test func `values can be used in coroutines`() throws {
+    @Test func `userdata can be used in coroutines`() throws {
         #expect(try state.evaluate("return coroutine.wrap(function() coroutine.yield() return c:add(1) end)() or c.value") == 5)
         #expect(
             try state.evaluate(
                 "local f = coroutine.wrap(function() c:add(1) coroutine.yield() c:add(1) end) f() f() return c.value") == 7)
     }
 
-    @Test func `a type works after Swift has released it`() throws {
+    @Test func `a userdata type works after Swift has released it`() throws {
         do {
             let fleeting: LuaUserdataType<Counter> = try state.makeUserdataType("fleeting")
             try fleeting.method("get") { counter, _ in [.integer(Int64(counter.value))] }
@@ -123,7 +123,7 @@ private final class Counter {
         _ = try failure(of: "return f.nothing", in: state)
     }
 
-    @Test func `trivial values are stored inside the userdata and need no finalizer`() throws {
+    @Test func `trivial Swift values are stored inside the userdata and need no finalizer`() throws {
         struct Point: BitwiseCopyable {
             var x: Int8
             var y: Double

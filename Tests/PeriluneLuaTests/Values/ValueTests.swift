@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, -1, .max, .min, (1 << 53) + 1, -(1 << 53) - 1] as [Int64])
-    func `integers keep all 64 bits`(integer: Int64) throws {
+    func `integers keep all 64 bits between Swift and Lua`(integer: Int64) throws {
         guard case .integer(let result)? = try returned(.integer(integer)) else {
             Issue.record("not an integer")
             return
@@ -35,13 +35,13 @@ import Testing
         #expect(try state.load("return math.type(...)")(number) == "float")
     }
 
-    @Test func `NaN stays NaN and equals nothing`() throws {
+    @Test func `NaN stays NaN and does not equal itself`() throws {
         let result = try #require(try returned(.number(.nan)))
         #expect(result != result)
         #expect(try state.load("local n = ...; return n ~= n")(Double.nan) == true)
     }
 
-    @Test func `booleans and nil are unchanged`() throws {
+    @Test func `booleans and nil are unchanged between Swift and Lua`() throws {
         #expect(try returned(true) == true)
         #expect(try returned(false) == false)
         #expect(try returned(nil) == .nil)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [[], [0], [0, 65, 0], [0xFF, 0xFE], [0xC3, 0x28], Array("grüß".utf8)] as [[UInt8]])
-    func `strings keep every byte`(bytes: [UInt8]) throws {
+    func `strings keep every byte between Swift and Lua`(bytes: [UInt8]) throws {
         #expect(try returned(.string(LuaString(bytes))) == .string(LuaString(bytes)))
         #expect(try state.load("return #...")(LuaString(bytes)) == bytes.count)
     }
@@ -59,7 +59,7 @@ import Testing
         #expect(try returned(.string(LuaString(bytes))) == .string(LuaString(bytes)))
     }
 
-    @Test func `a string that is not UTF-8 has a description but no Swift string`() {
+    @Test func `a Lua string that is not UTF-8 has a description but no Swift string`() {
         let string = LuaString([0x61, 0xFF])
         #expect(string.string == nil)
         #expect(string.description == "a\u{FFFD}")
@@ -80,7 +80,7 @@ import Testing
         #expect(LuaValue.integer(1) != "1")
     }
 
-    @Test func `handles are equal if they refer to the same object`() throws {
+    @Test func `handles are equal if they refer to the same Lua object`() throws {
         let table = try state.makeTable()
         #expect(try returned(.table(table)) == .table(table))
         #expect(try LuaValue.table(state.makeTable()) != .table(table))
@@ -90,7 +90,7 @@ import Testing
         #expect(values[0] != values[4])
     }
 
-    @Test func `each type has a name with an article`() throws {
+    @Test func `each Lua type has a name with an article`() throws {
         let values = try state.run("return nil, true, 1, 1.5, 's', {}, print, coroutine.create(print)")
         #expect(
             values.map(\.typeName) == [

@@ -5,7 +5,7 @@ import Testing
 struct DateArithmeticTests {
     let date = try! DateTime(parsing: "2015-01-31 10:20:30.123456")
 
-    @Test func `days and times are added exactly`() throws {
+    @Test func `days and times are added to dates exactly`() throws {
         #expect(try date.adding(days: 1, hours: 2, minutes: 3, seconds: 4).text() == "2015-02-01 12:23:34.123")
         #expect(try date.adding(microseconds: 876_544).text() == "2015-01-31 10:20:31.000")
         #expect(try date.adding(seconds: 0.000_001).microsecond == 123_457)
@@ -15,7 +15,7 @@ struct DateArithmeticTests {
         #expect(try DateTime.earliest.adding(microseconds: 1).adding(microseconds: -1) == .earliest)
     }
 
-    @Test func `a month added to the 31st leads to the last day of a shorter month`() throws {
+    @Test func `adding a month to the 31st gives the last day of a shorter month`() throws {
         #expect(try date.adding(months: 1).text(as: .ymd) == "2015-02-28")
         #expect(try date.adding(years: 1, months: 1).text(as: .ymd) == "2016-02-29")
         #expect(try date.adding(months: -2).text(as: .ymd) == "2014-11-30")
@@ -25,19 +25,19 @@ struct DateArithmeticTests {
         #expect(try DateTime(parsing: "2016-02-29").adding(years: 1).text(as: .ymd) == "2017-02-28")
     }
 
-    @Test func `a month added to the 31st runs on into the next month on request, as in SQLite`() throws {
+    @Test func `adding a month to the 31st can overflow into the next month, as in SQLite`() throws {
         #expect(try date.adding(months: 1, overflow: .runOn).text(as: .ymd) == "2015-03-03")
         #expect(try date.adding(years: 1, months: 1, overflow: .runOn).text(as: .ymd) == "2016-03-02")
         #expect(try date.adding(months: -2, overflow: .runOn).text(as: .ymd) == "2014-12-01")
         #expect(try DateTime(parsing: "2016-02-29").adding(years: 1, overflow: .runOn).text(as: .ymd) == "2017-03-01")
     }
 
-    @Test func `only the final sum has to be in range`() throws {
+    @Test func `intermediate sums of date arithmetic may be out of range`() throws {
         #expect(try DateTime.latest.adding(months: 1, days: -31) == .latest)
         #expect(try DateTime.earliest.adding(years: 14_712, months: -14_712 * 12) == .earliest)
     }
 
-    @Test func `a result out of range is an error`() {
+    @Test func `date arithmetic with a result out of range is an error`() {
         let sums: [() throws -> DateTime] = [
             { try DateTime.latest.adding(microseconds: 1) },
             { try DateTime.earliest.adding(microseconds: -1) },
@@ -58,7 +58,7 @@ struct DateArithmeticTests {
         for sum in sums { #expect(throws: DateError.self) { try sum() } }
     }
 
-    @Test func `each unit starts at its first instant`() throws {
+    @Test func `start(of:) returns the first instant of each unit`() throws {
         let starts = try DateTime.Unit.allCases.map { try date.start(of: $0).text() }
         #expect(
             starts == [
@@ -69,7 +69,7 @@ struct DateArithmeticTests {
         #expect(try DateTime.earliest.start(of: .hour) == .earliest)
     }
 
-    @Test func `differences are exact and signed`() throws {
+    @Test func `differences of dates are exact and signed`() throws {
         let later = try date.adding(days: 1, microseconds: 1)
         #expect(later.microseconds(since: date) == 86_400_000_001)
         #expect(later.seconds(since: date) == 86_400.000001)

@@ -18,7 +18,7 @@ struct DatePartsTests {
     ]
 
     @Test(arguments: formats)
-    func `parts remember their format and are written in it`(
+    func `date parts remember their format and are written in it`(
         text: String, format: DateFormat
     ) throws {
         let parts = try DateParts(parsing: text)
@@ -34,7 +34,7 @@ struct DatePartsTests {
         #expect(try parts.text(separator: text.contains("T") ? .t : .space) == text)
     }
 
-    @Test func `parts are written in any format, with zeros for missing times`() throws {
+    @Test func `date parts are written in any format, with zeros for missing times`() throws {
         let day = try DateParts(year: 2015, month: 7, day: 22)
         #expect(
             try DateFormat.allCases.map { try day.text(as: $0) } == [
@@ -49,7 +49,7 @@ struct DatePartsTests {
         }
     }
 
-    @Test func `times from parts use the shortest format`() throws {
+    @Test func `times from date parts are written in the shortest format`() throws {
         #expect(try DateParts(hour: 12, minute: 0).text() == "12:00")
         #expect(try DateParts(minute: 5).text() == "00:05")
         #expect(try DateParts(hour: 12, second: 7).text() == "12:00:07")
@@ -67,7 +67,7 @@ struct DatePartsTests {
     }
 
     @Test(arguments: ["Z", "+02:00", "-11:30"])
-    func `a time zone is kept and applied when the parts become an instant`(zone: String) throws {
+    func `date parts keep their time zone and apply it when they become an instant`(zone: String) throws {
         let parts = try DateParts(parsing: "2015-07-22 12:30:45.500" + zone)
         #expect(try parts.text() == "2015-07-22 12:30:45.500" + zone)
         #expect(try parts.text(as: .hm) == "12:30" + zone)
@@ -75,14 +75,14 @@ struct DatePartsTests {
         #expect(try DateTime(parts) == DateTime(parsing: "2015-07-22 12:30:45.500" + zone))
     }
 
-    @Test func `parts are read from the values of a query`() throws {
+    @Test func `date parts are read from the values of a query`() throws {
         let texts = try DatabaseQueue().read { db in
             try String.fetchAll(db, sql: "SELECT date('2015-07-22') UNION ALL SELECT time('12:30')")
         }
         #expect(try texts.map { try DateParts(parsing: $0).format } == [.ymd, .hms])
     }
 
-    @Test func `parts that do not exist in the calendar or on the clock are errors`() {
+    @Test func `date parts that do not exist in the calendar or on the clock are errors`() {
         let makers: [(String, () throws -> DateParts)] = [
             ("month", { try DateParts(year: 2015, month: 13) }),
             ("day", { try DateParts(year: 2015, month: 2, day: 29) }),
@@ -107,12 +107,12 @@ struct DatePartsTests {
     }
 
     @Test(arguments: ["", "2457225.5", "12", "12:3", "2015-07", "12:30 2015-07-22", "12:30T", "\0"])
-    func `text in an unknown format has no parts`(text: String) {
+    func `text in an unknown format has no date parts`(text: String) {
         let error = #expect(throws: DateError.self) { try DateParts(parsing: text) }
         #expect(error?.code == .syntax)
     }
 
-    @Test func `formats have the names that scripts use`() {
+    @Test func `date formats have the names that scripts use`() {
         let names = ["YMD", "YMD_HM", "YMD_HMS", "YMD_HMSS", "HM", "HMS", "HMSS"]
         #expect(DateFormat.allCases.map(\.rawValue) == names)
         #expect(names.compactMap(DateFormat.init(rawValue:)) == DateFormat.allCases)

@@ -12,7 +12,7 @@ struct DatePatternTests {
         ("%S", "09"), ("%T", "00:07:09"), ("%u", "7"), ("%U", "01"), ("%V", "01"), ("%w", "0"), ("%W", "00"),
         ("%Y", "2015"), ("%%", "%"), ("", ""), ("%d.%m.%Y é", "04.01.2015 é"),
     ])
-    func `each substitution of strftime is written`(pattern: String, expected: String) throws {
+    func `each substitution of strftime is supported`(pattern: String, expected: String) throws {
         #expect(try date.text(pattern: pattern) == expected)
     }
 
@@ -24,7 +24,7 @@ struct DatePatternTests {
         #expect(try DateTime(parsing: day).text(pattern: "%G %g %V") == expected)
     }
 
-    @Test func `the first and last dates of the range are written`() throws {
+    @Test func `the first and last dates of the range can be formatted`() throws {
         #expect(try DateTime.earliest.text(pattern: "%F %Y %j %J %s") == "-4713-11-24 -4713 328 0 -210866760000")
         #expect(try DateTime.latest.text(pattern: "%Y %f %J") == "9999 59.999 5373484.499999989")
         for date in [DateTime.earliest, .latest] {
@@ -34,7 +34,7 @@ struct DatePatternTests {
         }
     }
 
-    @Test func `a substitution of any other byte is an error`() throws {
+    @Test func `an unknown substitution in a date pattern is an error`() throws {
         let known = Set("defFgGHIjJklmMpPRsSTuUVwWY%".utf8)
         for byte in UInt8.min...UInt8.max where !known.contains(byte) {
             let error = #expect(throws: DateError.self) { try date.bytes(pattern: [0x25, byte]) }
@@ -45,7 +45,7 @@ struct DatePatternTests {
         #expect(throws: DateError.self) { try date.text(pattern: "100%") }
     }
 
-    @Test func `other bytes are copied`() throws {
+    @Test func `other bytes of a date pattern are copied`() throws {
         #expect(try date.bytes(pattern: [0xFF, 0x00, 0x25, 0x64]) == [0xFF, 0x00, 0x30, 0x34])
     }
 }

@@ -9,7 +9,7 @@ import Testing
 struct DateSQLiteTests {
     let database = try! DatabaseQueue()
 
-    @Test func `SQLite writes random instants identically`() throws {
+    @Test func `random instants are written like in SQLite`() throws {
         var random = SplitMix64(state: 1)
         let patterns = ["%d", "%f", "%H", "%j", "%m", "%M", "%s", "%S", "%w", "%W", "%%"]
         let sql = """
@@ -38,7 +38,7 @@ struct DateSQLiteTests {
         }
     }
 
-    @Test func `SQLite reads random numbers identically`() throws {
+    @Test func `random numbers are read as dates like in SQLite`() throws {
         var random = SplitMix64(state: 2)
         let sql = "SELECT strftime('%s', :n, 'auto'), strftime('%f', :n, 'auto')"
         try database.read { db in
@@ -67,7 +67,7 @@ struct DateSQLiteTests {
         }
     }
 
-    @Test func `SQLite adds days, months and years identically`() throws {
+    @Test func `days, months and years are added like in SQLite`() throws {
         var random = SplitMix64(state: 3)
         let sql = """
             SELECT datetime(:t, :months || ' months'), datetime(:t, :years || ' years'), datetime(:t, :days || ' days'),
@@ -101,7 +101,7 @@ struct DateSQLiteTests {
         }
     }
 
-    @Test func `SQLite reads the same texts, except for texts that it should reject`() throws {
+    @Test func `random texts are read as dates like in SQLite, except for texts that SQLite should reject`() throws {
         var random = SplitMix64(state: 4)
         let seeds = [
             "2015-07-22", "2015-07-22 12:30", "2015-07-22T12:30:45", "2015-07-22 12:30:45.678",

@@ -32,7 +32,7 @@ struct DateTimeTests {
         #expect(DateTime.latest.text() == "9999-12-31 23:59:59.999")
     }
 
-    @Test func `each format, separator and UTC mark can be written`() throws {
+    @Test func `each date format, separator and UTC mark can be written`() throws {
         let date = try DateTime(parsing: "2015-07-22 12:30:45.678912")
         #expect(
             DateFormat.allCases.map { date.text(as: $0) } == [
@@ -44,7 +44,7 @@ struct DateTimeTests {
         #expect(date.text(as: .ymd, separator: .t, marksUTC: true) == "2015-07-22")
     }
 
-    @Test func `texts sort like their instants and together with CURRENT_TIMESTAMP`() throws {
+    @Test func `written dates sort like their instants and together with CURRENT_TIMESTAMP`() throws {
         var random = SplitMix64(state: 60)
         let afterYear0 = try DateTime(parsing: "0000-01-01")
         let dates = (0..<2000).map { _ in DateTime.random(after: afterYear0, using: &random) }.sorted()
@@ -67,20 +67,22 @@ struct DateTimeTests {
         ("2015-07-22T12:30:45", "2015-07-22 12:30:45.000"),
         ("2015-07-22T12:30:45.678", "2015-07-22 12:30:45.678"),
     ])
-    func `each format is read as UTC, with zeros for missing parts`(
+    func `each date format is read as UTC, with zeros for missing parts`(
         text: String, expected: String
     ) throws {
         #expect(try DateTime(parsing: text).text() == expected)
     }
 
     @Test(arguments: texts)
-    func `time zones, spaces, fractions and the limits of the range are read`(text: String, expected: String) throws {
+    func `date texts with time zones, spaces, fractions and the limits of the range are read`(text: String, expected: String)
+        throws
+    {
         #expect(try DateTime(parsing: text).text() == expected)
         #expect(try DateTime(parsing: Array(text.utf8)).text() == expected)
         #expect(try DateTime(parsing: text.utf8.lazy.map { $0 }).text() == expected)
     }
 
-    @Test func `microseconds in a text are kept`() throws {
+    @Test func `microseconds in a date text are kept`() throws {
         #expect(try DateTime(parsing: "2015-07-22 12:30:45.123456789").microsecond == 123_456)
         #expect(try DateTime(parsing: "9999-12-31 23:59:59.999999") == .latest)
     }
@@ -119,13 +121,13 @@ struct DateTimeTests {
         Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude, -1e300, 253_402_300_800, -210_866_760_001, 1e12,
         9.3e18,
     ])
-    func `a number out of range is an error`(number: Double) {
+    func `a date number out of range is an error`(number: Double) {
         #expect(throws: DateError.self) { try DateTime(number: number) }
         #expect(throws: DateError.self) { try DateTime(unixSeconds: number) }
         #expect(throws: DateError.self) { try DateTime(julianDay: number) }
     }
 
-    @Test func `an integer out of range is an error`() {
+    @Test func `a date integer out of range is an error`() {
         for number in [Int64.min, .max, 253_402_300_800, -210_866_760_001] {
             #expect(throws: DateError.self) { try DateTime(number: number) }
             #expect(throws: DateError.self) { try DateTime(unixSeconds: number) }
@@ -161,7 +163,7 @@ struct DateTimeTests {
             "expected a zone from -14:59 to +14:59, got 15 hours and 0 minutes in \"2015-07-22 23:59+15:00\""
         ),
     ])
-    func `an invalid part is named`(text: String, part: String, message: String) {
+    func `an error about an invalid date names the invalid part`(text: String, part: String, message: String) {
         let error = #expect(throws: DateError.self) { try DateTime(parsing: text) }
         #expect(error?.code == .partOutOfRange)
         #expect(error?.part == part)
@@ -176,13 +178,13 @@ struct DateTimeTests {
         "0x10",
         "nan", "inf", "-infinity", "+2015-07-22", "20150722T123000", "12:30 2015-07-22", "tomorrow",
     ])
-    func `text in an unknown format is an error that quotes it`(text: String) {
+    func `a date text in an unknown format is an error that quotes the text`(text: String) {
         let error = #expect(throws: DateError.self) { try DateTime(parsing: text) }
         #expect(error?.code == .syntax)
         #expect(error?.message.hasPrefix("expected a date such as 2015-07-22") == true)
     }
 
-    @Test func `bytes that are not UTF-8 are an error that quotes them readably`() {
+    @Test func `a date text that is not UTF-8 is an error that quotes it readably`() {
         let error = #expect(throws: DateError.self) { try DateTime(parsing: [0x80, 0xAF, 0x22, 0xFF, 0x0A]) }
         #expect(error?.message.hasSuffix(#"got "\x80\xAF\"\xFF\x0A""#) == true)
         for byte in UInt8.min...UInt8.max {
@@ -224,7 +226,7 @@ struct DateTimeTests {
         #expect(try DateTime(unixSeconds: DateTime.latest.wholeUnixSeconds).text() == "9999-12-31 23:59:59.000")
     }
 
-    @Test func `milliseconds survive a round trip through each number`() throws {
+    @Test func `milliseconds round-trip through each number format`() throws {
         var random = SplitMix64(state: 85)
         for _ in 0..<20_000 {
             let date = DateTime.randomMillisecond(using: &random)
@@ -235,7 +237,7 @@ struct DateTimeTests {
         }
     }
 
-    @Test func `microseconds survive a round trip through Unix seconds until 2242`() throws {
+    @Test func `microseconds round-trip through Unix seconds until 2242`() throws {
         var random = SplitMix64(state: 86)
         for _ in 0..<20_000 {
             let microseconds = Int64.random(in: -8_589_934_591_999_999...8_589_934_591_999_999, using: &random)

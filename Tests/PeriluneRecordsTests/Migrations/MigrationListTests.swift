@@ -45,7 +45,7 @@ import Testing
         #expect(run.current == "b")
     }
 
-    @Test func `violated foreign keys are listed`() throws {
+    @Test func `the error of a migration lists violated foreign keys`() throws {
         let queue = try DatabaseQueue()
         var list = MigrationList()
         try list.register(
@@ -64,7 +64,7 @@ import Testing
         #expect(try queue.read { db in try db.tableExists("q") } == false)
     }
 
-    @Test func `a read-only database is refused before any work`() throws {
+    @Test func `migrating a read-only database is refused before any statement runs`() throws {
         var configuration = Configuration()
         configuration.readonly = true
         let queue = try DatabaseQueue(configuration: configuration)

@@ -2,13 +2,13 @@ import PeriluneRecords
 import Testing
 
 @Suite struct MigrationNamesTests {
-    @Test func `names keep their order`() throws {
+    @Test func `migration names keep their order`() throws {
         var names = MigrationNames()
         for name in ["b", "a", "c"] { try names.register(name) }
         #expect(names.registered == ["b", "a", "c"])
     }
 
-    @Test func `an invalid list registers nothing`() throws {
+    @Test func `an invalid list of migrations registers nothing`() throws {
         var names = MigrationNames()
         try names.register("a")
         #expect(throws: MigrationError.self) { try names.register("a") }
@@ -20,7 +20,7 @@ import Testing
         try names.register("b")
     }
 
-    @Test func `merged names are known and cannot be registered`() throws {
+    @Test func `names of merged migrations are known and cannot be registered`() throws {
         var names = MigrationNames()
         try names.register("c", merges: ["a", "b", "c"])
         #expect(names.isKnown("a") && names.isKnown("c"))
@@ -28,7 +28,7 @@ import Testing
         #expect(throws: MigrationError.self) { try names.register("d", merges: ["b"]) }
     }
 
-    @Test func `a target must be registered and must not precede applied migrations`() throws {
+    @Test func `a target migration must be registered and must not precede applied ones`() throws {
         var names = MigrationNames()
         for name in ["a", "b", "c"] { try names.register(name) }
         try names.check(target: "b", applied: ["a", "b", "unknown"])

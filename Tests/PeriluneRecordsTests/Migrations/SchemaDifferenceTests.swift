@@ -15,13 +15,13 @@ import Testing
         try contents(actual).differences(from: contents(expected)).map(\.description)
     }
 
-    @Test func `equal schemas have no differences, in any order`() throws {
+    @Test func `schemas with the same objects in any order have no differences`() throws {
         let one = "CREATE TABLE a (x); CREATE TABLE b (y); CREATE INDEX i ON a (x)"
         let other = "CREATE TABLE b (y); CREATE TABLE a (x); CREATE INDEX i ON a (x)"
         #expect(try differences(one, other) == [])
     }
 
-    @Test func `internal SQLite and GRDB objects are left out`() throws {
+    @Test func `schema differences leave out internal SQLite and GRDB objects`() throws {
         let sql =
             "CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT); CREATE TABLE grdb_migrations (x); INSERT INTO a VALUES (1); ANALYZE"
         #expect(try contents(sql).objects.map(\.name) == ["a"])
@@ -49,7 +49,7 @@ import Testing
             ["missing: trigger i", "added: index i"]
         ),
     ])
-    func `each kind of difference is reported`(actual: String, expected: String, differences: [String]) throws {
+    func `each kind of schema difference is reported`(actual: String, expected: String, differences: [String]) throws {
         #expect(try self.differences(actual, expected) == differences)
     }
 }

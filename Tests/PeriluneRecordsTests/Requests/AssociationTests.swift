@@ -33,7 +33,7 @@ import Testing
 
     // MARK: - Keys
 
-    @Test func `keys are found in the schema`() {
+    @Test func `association keys are found in the schema`() {
         #expect(author.originColumns == [1])
         #expect(bookList.originColumns == [0])
         #expect(country.hops[0].columns.map(\.to) == [0])
@@ -41,7 +41,7 @@ import Testing
         #expect(tagList.hops.count == 2)
     }
 
-    @Test func `several foreign keys are ambiguous, none is an error, and columns choose one`() throws {
+    @Test func `several foreign keys are ambiguous, a missing one is an error, and columns select one`() throws {
         try sample.change(
             """
             CREATE TABLE match (id INTEGER PRIMARY KEY, home INTEGER REFERENCES author, away INTEGER REFERENCES author, x, y)
@@ -68,7 +68,7 @@ import Testing
                 == "unknown_column")
     }
 
-    @Test func `composite keys are found`() throws {
+    @Test func `composite association keys are found`() throws {
         try sample.change(
             """
             CREATE TABLE note (id INTEGER PRIMARY KEY, b, t, text TEXT, FOREIGN KEY (b, t) REFERENCES book_tag);
@@ -143,7 +143,7 @@ import Testing
         #expect(rows.count == 6)
     }
 
-    @Test func `including creates segments, and a column that is never NULL reveals an optional miss`() throws {
+    @Test func `included associations are row segments, and a NOT NULL column shows whether an optional row exists`() throws {
         let compiled = try compiled(ordered(books.including(author, required: false)))
         #expect(
             compiled.plan.sql == """
@@ -159,7 +159,7 @@ import Testing
         #expect(try sample.rows(compiled)[4] == "5|-|Lost|1900|1.0|-|-|-|-|-")
     }
 
-    @Test func `a selection inside an association adds the columns that decoding needs`() throws {
+    @Test func `a selection inside an association also selects the columns that decoding needs`() throws {
         let names = try author.map { try $0.select([SelectedColumn(authors.column("name"))]) }
         let compiled = try compiled(
             ordered(books.select([SelectedColumn(books.column("title"))]).including(names, required: false)))
@@ -168,7 +168,7 @@ import Testing
         #expect(!segment.isWhole && segment.names == ["name"] && segment.columns == 1..<2 && segment.presence == 2)
     }
 
-    @Test func `columns of a joined association are added to the row's own columns`() throws {
+    @Test func `columns of a joined association can be added to the row`() throws {
         let names = try author.map { try $0.select([SelectedColumn(authors.column("name"), name: "author_name")]) }
         let request = try ordered(books.annotated(withJoined: names, required: true))
         let compiled = try compiled(request)
@@ -181,7 +181,7 @@ import Testing
         )
     }
 
-    @Test func `a table can be joined to itself under another name`() throws {
+    @Test func `a table can be joined to itself under an alias`() throws {
         let request = try ordered(people.including(boss, required: false))
         #expect(try sample.sql(request).contains(#"LEFT JOIN "person" AS "person_2" ON "person_2"."id" = "person"."boss_id""#))
         #expect(try sample.rows(request) == ["1|Ada|-|-|-|-", "2|Bob|1|1|Ada|-", "3|Cy|1|1|Ada|-", "4|Di|2|2|Bob|1"])
@@ -240,7 +240,7 @@ import Testing
 
     // MARK: - Through
 
-    @Test func `an association can go through an intermediate table`() throws {
+    @Test func `an association can lead through an intermediate table`() throws {
         let request = try books.joining(tagList, required: true)
         #expect(
             try sample.sql(request.filter(tags.column("name").equal(.text("novel")))).contains(
@@ -319,7 +319,7 @@ import Testing
         #expect(try sample.rows(exact).count == 3)
     }
 
-    @Test func `if all rows are fetched, rows that refer to them by integers are read without binding keys`() throws {
+    @Test func `if all rows are fetched, rows that refer to them by integers are prefetched without binding keys`() throws {
         let compiled = try compiled(ordered(authors.includingAll(bookList.map { try ordered($0, by: "title") })))
         let child = compiled.prefetches[0].child
         #expect(
@@ -333,7 +333,7 @@ import Testing
         #expect(first.prefetches[0].child.plan.slots == [.keys])
     }
 
-    @Test func `a limit applies to each row`() throws {
+    @Test func `the limit of a prefetched association applies to each row`() throws {
         let newest = try bookList.map {
             try $0.order([Ordering(books.column("year"), isDescending: true)]).limit(1).select([
                 SelectedColumn(books.column("title"))
@@ -382,7 +382,7 @@ import Testing
         #expect(try sample.rows(authors.includingAll(bookList), .count) == ["4"])
     }
 
-    @Test func `a tree is followed to the given depth`() throws {
+    @Test func `a self-referencing association is prefetched to the given depth`() throws {
         let request = try people.includingAll(reports, depth: 3)
         var level = try compiled(request).prefetches
         var names: [String] = []

@@ -35,7 +35,7 @@ import Testing
 
     // MARK: - Operators
 
-    @Test func `every operator is written correctly and has the right result`() throws {
+    @Test func `every operator has the right SQL and the right result`() throws {
         let cases: [(BinaryOperator, String, String)] = [
             (.equal, "=", "0"), (.notEqual, "<>", "1"), (.less, "<", "1"), (.lessOrEqual, "<=", "1"), (.greater, ">", "0"),
             (.greaterOrEqual, ">=", "0"), (.is, "IS", "0"), (.isNot, "IS NOT", "1"), (.add, "+", "11"), (.subtract, "-", "-9"),
@@ -172,7 +172,7 @@ import Testing
         #expect(right.members(isAnd: false).count == 300_001)
     }
 
-    @Test func `long chains of one operator work, and deep nesting is an error before SQLite's limit`() throws {
+    @Test func `long chains of one operator are allowed, and deep nesting is an error before SQLite's limit`() throws {
         let a = try c("a")
         var sum = a
         for _ in 0..<500 { sum = try sum.binary(.add, .integer(1)) }
@@ -206,7 +206,7 @@ import Testing
 
     // MARK: - Functions
 
-    @Test func `SQLite functions, other functions and aggregates can be called`() throws {
+    @Test func `expressions can call SQLite's functions, other functions and aggregates`() throws {
         let name = try c("name")
         #expect(try sql(.function("lower", [name])) == #"LOWER("name")"#)
         #expect(try sql(.function("replace", [name, .text("o"), .text("0")])) == #""replace"("name", ?, ?)"#)
@@ -229,7 +229,7 @@ import Testing
         #expect(requestError { _ = try Expression.function("f", Array(repeating: name, count: 128)) }?.kind == "argument")
     }
 
-    @Test func `CASE, CAST and COLLATE are written`() throws {
+    @Test func `CASE, CAST and COLLATE expressions can be built`() throws {
         let a = try c("a")
         #expect(
             try sql(.choice([(a.equal(.integer(1)), .text("one"))], otherwise: .text("more")))
@@ -295,7 +295,7 @@ import Testing
 
     // MARK: - Inline SQL
 
-    @Test func `expressions in definitions contain their values but no table`() throws {
+    @Test func `expressions in table definitions contain literal values and unqualified columns`() throws {
         let condition = try c("a").binary(.greater, .integer(-5)).and(c("name").binary(.notEqual, .text("it's")))
             .and(c("data").binary(.notEqual, .value(.blob([0, 255])))).and(c("b").binary(.less, .value(.real(0.1))))
         #expect(
@@ -307,14 +307,14 @@ import Testing
         #expect(requestError { _ = try sample.compiler.inlineSQL(.parameter("x")) }?.kind == "argument")
     }
 
-    @Test func `expressions in upserts name the table and the excluded row`() throws {
+    @Test func `expressions in upserts can use columns of the table and of the excluded row`() throws {
         let compiled = try sample.compiler.sql(
             of: c("a").binary(.add, .excluded(1, of: items.table)).binary(.add, .integer(1)), in: items)
         #expect(compiled.plan.sql == #""item"."a" + "excluded"."a" + ?"#)
         #expect(compiled.values == [.integer(1)])
     }
 
-    @Test func `invalid values are refused`() throws {
+    @Test func `expressions refuse values that SQLite cannot store`() throws {
         #expect(requestError { _ = try Expression.value(.real(.nan)) }?.message.contains("NaN") == true)
         #expect(requestError { _ = try Expression.parameter("") }?.kind == "argument")
         #expect(try value(.value(.real(.infinity))) == "inf")

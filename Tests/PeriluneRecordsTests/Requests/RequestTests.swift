@@ -63,7 +63,7 @@ import Testing
         #expect(try sample.rows(request) == ["1|Melville|US|1819|0"])
     }
 
-    @Test func `names are quoted, with quotes doubled`() throws {
+    @Test func `names are quoted, and quotes inside them are doubled`() throws {
         let odd = try sample.all("odd \"name\"")
         let request = try odd.filter(odd.column("A \"B\"").equal(.integer(1))).order([Ordering(odd.column("select"))])
         #expect(
@@ -73,7 +73,7 @@ import Testing
         #expect(try sample.rows(request) == [])
     }
 
-    @Test func `none, first, count and exists are compiled`() throws {
+    @Test func `requests for no row, the first row, the count and the existence are compiled`() throws {
         #expect(try sample.rows(authors.none()) == [])
         #expect(try sample.sql(authors, .first) == #"SELECT * FROM "author" LIMIT ?"#)
         #expect(try authors.limit(0).compiled(by: sample.compiler, as: .first).values == [.integer(0)])
@@ -121,7 +121,7 @@ import Testing
         #expect(try sample.rows(nulls.reversed(), .first) == ["3|Anonymous|-|-|-"])
     }
 
-    @Test func `selections and annotations can be used in orders`() throws {
+    @Test func `selected and annotated columns can be used in orders`() throws {
         let age = try Expression.integer(2000).binary(.subtract, column("born"))
         let request = try authors.select([SelectedColumn(column("name")), SelectedColumn(age, name: "age")])
         #expect(
@@ -139,7 +139,7 @@ import Testing
         #expect(try sample.sql(ordered.selectAll().unordered()) == #"SELECT * FROM "author""#)
     }
 
-    @Test func `conditions in the result are marked as booleans`() throws {
+    @Test func `selected conditions are marked as booleans`() throws {
         let request = try authors.select([
             SelectedColumn(column("id")), SelectedColumn(column("country").unary(.isNull), name: "homeless"),
         ])
@@ -169,7 +169,7 @@ import Testing
         #expect(try sample.rows(unique) == ["2|1|Typee|1846|8.0"])
     }
 
-    @Test func `mismatched keys are errors that name the right ones`() throws {
+    @Test func `keys that do not match the table are errors that name the table's keys`() throws {
         #expect(
             requestError { _ = try authors.filterKey([.integer(1), .integer(2)]) }?.message
                 == "the key of `author` is `id`: expected 1 value, got 2")
@@ -182,7 +182,7 @@ import Testing
                 .contains("its unique keys are: (id), (author_id, title)") == true)
     }
 
-    @Test func `mistakes are errors when the request is built`() throws {
+    @Test func `invalid requests are refused when they are built`() throws {
         #expect(
             requestError { _ = try authors.column("nmae") }?.message
                 == "no column `nmae` in `author`; did you mean `name`? Available: id, name, country, born, alive")
@@ -237,7 +237,7 @@ import Testing
         #expect(try sample.rows(compiled, parameters: ["year": .integer(1930)]) == ["4|Ernaux|FR|1940|1"])
     }
 
-    @Test func `a request survives changes elsewhere in the schema and follows changes of its table`() throws {
+    @Test func `a request survives unrelated schema changes and follows changes of its table`() throws {
         let request = try authors.filter(column("country").equal(.text("US")))
         #expect(try sample.rows(request) == ["1|Melville|US|1819|0"])
         try sample.change("CREATE TABLE other (x)")

@@ -69,7 +69,7 @@ import Testing
         #expect(try names(authors.filter(authors.column("id").isIn(text))) == ["Duras", "Ernaux"])
     }
 
-    @Test func `an alias can be used once in a request`() throws {
+    @Test func `an alias can be used only once in a request`() throws {
         let a = try sample.all("author", alias: "a")
         let association = try Association.belongsTo("author", from: books.table, to: a)
         let request = try books.aliased("A").joining(association, required: true)
@@ -98,7 +98,7 @@ import Testing
 
     // MARK: - Compound requests
 
-    @Test func `the rows of two requests are combined`() throws {
+    @Test func `the rows of two requests can be combined`() throws {
         let french = try authors.filter(authors.column("country").equal(.text("FR")))
         let old = try authors.filter(authors.column("born").binary(.less, .integer(1930)))
         let union = try french.compound(.union, old)
@@ -118,7 +118,7 @@ import Testing
         #expect(try sample.rows(union, .aggregate("MIN", union.column("born"), isDistinct: false)) == ["1819"])
     }
 
-    @Test func `members of a compound keep their own orders, limits and compounds`() throws {
+    @Test func `parts of a compound keep their orders, limits and nested compounds`() throws {
         let eldest = try authors.order([Ordering(authors.column("born")).nulls(first: false)]).limit(1)
         let youngest = try authors.order([Ordering(authors.column("born"), isDescending: true)]).limit(1)
         #expect(try names(eldest.compound(.unionAll, youngest)) == ["Ernaux", "Melville"])
@@ -137,7 +137,7 @@ import Testing
         #expect(try flags.compound(.union, flags).compiled(by: sample.compiler).plan.booleanColumns == [0])
     }
 
-    @Test func `a nested request is filtered after its limit`() throws {
+    @Test func `filtering a request with a limit applies the limit first`() throws {
         let first = try authors.order([Ordering(authors.column("id"))]).limit(2)
         let request = try first.nested().filter(authors.column("country").equal(.text("FR")))
         #expect(try names(request) == ["Duras"])
@@ -157,7 +157,7 @@ import Testing
 
     // MARK: - Common tables
 
-    @Test func `a common table is defined once and read where it is needed`() throws {
+    @Test func `a common table is defined once and can be read several times`() throws {
         let french = try CommonTable("french", as: authors.filter(authors.column("country").equal(.text("FR"))))
         let request = try french.request.filter(french.request.column("born").binary(.greater, .integer(1930)))
         #expect(

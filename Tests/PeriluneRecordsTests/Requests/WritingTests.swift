@@ -24,7 +24,7 @@ import Testing
         try Association.belongsTo("author", from: books.table, to: author)
     }
 
-    @Test func `expressions update rows`() throws {
+    @Test func `rows can be updated with expressions`() throws {
         let price = try books.column("price")
         let compiled = try update(
             books.filter(price.binary(.greater, .integer(9))), "price", price.binary(.multiply, .integer(3)),
@@ -51,7 +51,7 @@ import Testing
         #expect(try sample.rows(links, .count) == ["0"])
     }
 
-    @Test func `an alias only affects the names of columns`() throws {
+    @Test func `in a write, an alias affects only the names of columns`() throws {
         let b = try sample.all("book", alias: "b")
         let compiled = try update(
             b.filter(b.column("id").equal(.integer(1))), "title", .text("X"),
@@ -69,7 +69,7 @@ import Testing
         #expect(try sample.rows(compiled) == ["X"])
     }
 
-    @Test func `requests with orders, limits, joins or associations choose the rows by their key`() throws {
+    @Test func `writes by requests with orders, limits, joins or associations select the rows by key`() throws {
         let cheapest = try books.order([Ordering(books.column("price")).nulls(first: false)]).limit(2)
         let compiled = try cheapest.compiledDelete(returning: .columns([SelectedColumn(books.column("id"))]), by: sample.compiler)
         #expect(
@@ -97,7 +97,7 @@ import Testing
         #expect(try sample.rows(links) == ["2|1|1", "3|2|1"])
     }
 
-    @Test func `groups can be written only if each group is a row`() throws {
+    @Test func `rows of a grouped request can be written only if each group is one row`() throws {
         let links = try sample.all("book_tag")
         let byKey = try links.group([links.column("tag_id"), links.column("book_id")])
         #expect(try sample.rows(byKey.compiledDelete(returning: .allColumns, by: sample.compiler)).count == 4)
@@ -107,7 +107,7 @@ import Testing
             }?.message.contains("a group of rows cannot be written") == true)
     }
 
-    @Test func `conflict policies are written`() throws {
+    @Test func `conflict policies become OR clauses`() throws {
         let compiled = try books.filter(books.column("author_id").equal(.integer(1))).compiledUpdate(
             [Assignment(2, .text("same"))], onConflict: .ignore, by: sample.compiler)
         #expect(compiled.plan.sql.hasPrefix(#"UPDATE OR IGNORE "book" SET "title" = ? WHERE"#))

@@ -33,7 +33,7 @@ import Testing
         return text
     }
 
-    @Test func `statement ends, parameters and read-only statements agree with SQLite`() throws {
+    @Test func `ends, parameters and read-only classification of statements agree with SQLite`() throws {
         var random = SystemRandomNumberGenerator(), compiledCount = 0
         let queue = try DatabaseQueue()
         try queue.inDatabase { db in
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `unquoted names agree with SQLite`() throws {
+    @Test func `names without their quotes agree with SQLite`() throws {
         var random = SystemRandomNumberGenerator()
         let letters = ["a", "\"", "\"\"", "'", "''", "`", "``", "[", "]", " ", "é", ";", "--", "/*"]
         try DatabaseQueue().inDatabase { db in

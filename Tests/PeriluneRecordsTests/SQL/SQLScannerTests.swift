@@ -50,7 +50,7 @@ import Testing
         ("a--b\nc/*d\n*/e", ["wa", "wc", "we"]),
         ("/", ["o/"]), ("-", ["o-"]), ("--", []), ("", []), ("a\u{FEFF}b \u{FEFF}c", ["wa\u{FEFF}b", "wc"]),
     ])
-    func `text is split into the same tokens as in SQLite`(_ sql: String, _ expected: [String]) {
+    func `SQL text is split into the same tokens as in SQLite`(_ sql: String, _ expected: [String]) {
         #expect(solid(sql) == expected)
     }
 
@@ -59,16 +59,16 @@ import Testing
         ("/*a", ["c/*a!"]), ("/*/", ["c/*/!"]),
         ("/**/a", ["c/**/", "wa"]), ("/***/a", ["c/***/", "wa"]), ("--a", ["c--a"]), ("--a\nb", ["c--a", "_\n", "wb"]),
     ])
-    func `an unterminated token extends to the end of the text`(_ sql: String, _ expected: [String]) {
+    func `an unterminated SQL token extends to the end of the text`(_ sql: String, _ expected: [String]) {
         #expect(tokens(Array(sql.utf8)) == expected)
     }
 
-    @Test func `a vertical tab is blank only after another blank`() {
+    @Test func `a vertical tab is whitespace only after other whitespace`() {
         #expect(tokens(Array("a \u{B}b".utf8)) == ["wa", "_ \u{B}", "wb"])
         #expect(tokens(Array("a\u{B}b".utf8)) == ["wa", "x\u{B}", "wb"])
     }
 
-    @Test func `text ends at a NUL byte`() {
+    @Test func `SQL text ends at a NUL byte`() {
         #expect(tokens([0x61, 0, 0x62]) == ["wa"])
         #expect(tokens([0x27, 0x61, 0, 0x27]) == ["s'a!"])
         #expect(tokens([0]) == [])
@@ -78,7 +78,7 @@ import Testing
         ("a", "a"), ("\"a\"\"b\"", "a\"b"), ("'it''s'", "it's"), ("[a\"\"]", "a\"\""), ("`x``y`", "x`y"), ("''", ""),
         ("\"\"\"\"\"\"", "\"\""),
     ])
-    func `names are read without their quotes`(_ sql: String, _ expected: String) {
+    func `SQL names are read without their quotes`(_ sql: String, _ expected: String) {
         let name = Array(sql.utf8).withUnsafeBufferPointer { bytes in
             var scanner = SQLScanner(bytes)
             return scanner.next().flatMap(scanner.name)
@@ -86,7 +86,7 @@ import Testing
         #expect(name == expected)
     }
 
-    @Test func `arbitrary bytes are split without gaps`() {
+    @Test func `arbitrary bytes are split into tokens without gaps`() {
         var random = SystemRandomNumberGenerator()
         let telling = Array("'\"`[]-/*;:@$#?x0.e+(a)_ \n=<>|!".utf8)
         for _ in 0..<20_000 {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `unterminated text is scanned in linear time`() {
+    @Test func `unterminated SQL text is scanned in linear time`() {
         // Each of these took quadratic time if the scanner searched repeatedly.
         for part in ["'", "\"", "[", "/*", "x'", "$a(", "''", ":", "((", "1e", "--"] {
             let sql = Array(String(repeating: part, count: 200_000).utf8)

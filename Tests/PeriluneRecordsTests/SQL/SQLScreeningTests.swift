@@ -26,7 +26,7 @@ import Testing
             ("CREATE TABLE t (a)", .other), ("VACUUM", .other), ("ANALYZE", .other), ("(SELECT 1)", .other), ("'SELECT'", .other),
             ("\"begin\"", .other),
         ] as [(String, SQLScreening.Kind)])
-    func `the first word determines the kind of statement`(_ sql: String, _ kind: SQLScreening.Kind) {
+    func `the first word of a statement determines its kind`(_ sql: String, _ kind: SQLScreening.Kind) {
         #expect(screen(sql).kind == kind)
     }
 
@@ -77,12 +77,12 @@ import Testing
         #expect(screening.dependsOnConnection == depends && screening.readsRowID == readsRowID)
     }
 
-    @Test func `temporary tables are detected`() {
+    @Test func `statements that create temporary tables are detected`() {
         #expect(screen("CREATE TEMP TABLE t (a)").isTemporary && screen("create temporary view v as select 1").isTemporary)
         #expect(!screen("CREATE TABLE temp (a)").isTemporary && !screen("CREATE").isTemporary)
     }
 
-    @Test func `the words for messages are extracted`() {
+    @Test func `the words of a statement for messages are extracted`() {
         #expect(screen("insert into t values (1)").words == "INSERT")
         #expect(screen("pragma main . Query_Only = 1").words == "PRAGMA Query_Only")
         #expect(screen("explain pragma x").words == "PRAGMA x")
@@ -97,7 +97,7 @@ import Testing
         ("CREATE TEMP TRIGGER x AFTER INSERT ON t BEGIN SELECT CASE 1 WHEN 1 THEN 2 END; END; INSERT INTO t VALUES (1)", true),
         ("EXPLAIN DELETE FROM t", false), (";;DELETE FROM t", true),
     ])
-    func `texts that change rows are detected`(_ sql: String, _ changes: Bool) {
+    func `SQL texts that change rows are detected`(_ sql: String, _ changes: Bool) {
         #expect(Array(sql.utf8).withUnsafeBufferPointer(SQLScreening.changesRows) == changes)
     }
 
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: [(" \n-- a\n/* b */SELECT", 14), ("SELECT", 0), ("  ", 2), ("", 0), (" ;", 1)])
-    func `the length of leading blanks is measured`(_ sql: String, _ length: Int) {
+    func `the length of leading whitespace and comments is measured`(_ sql: String, _ length: Int) {
         #expect(Array(sql.utf8).withUnsafeBufferPointer(SQLScreening.blankLength) == length)
     }
 }

@@ -28,17 +28,17 @@ import Testing
             ("Float", .real), ("REAL", .real), ("STRING", .numeric), ("BOOLEAN", .numeric), ("DATE", .numeric), ("ANY", .numeric),
             ("DECIMAL(10,5)", .numeric), (" ", .numeric),
         ] as [(String, DeclaredType.Affinity)])
-    func `affinities follow SQLite's rules`(_ text: String, _ affinity: DeclaredType.Affinity) {
+    func `type affinities follow SQLite's rules`(_ text: String, _ affinity: DeclaredType.Affinity) {
         #expect(DeclaredType(text).affinity == affinity)
     }
 
-    @Test func `ANY preserves values only in a STRICT table`() {
+    @Test func `the type ANY preserves values only in a STRICT table`() {
         #expect(DeclaredType("any", isStrict: true).affinity == .blob)
         #expect(DeclaredType("ANY", isStrict: true).content == nil)
         #expect(DeclaredType("INT", isStrict: true).affinity == .integer)
     }
 
-    @Test func `affinities agree with SQLite for types made of random words`() throws {
+    @Test func `type affinities agree with SQLite for types of random words`() throws {
         let parts = ["INT", "CHAR", "CLOB", "TEXT", "BLOB", "REAL", "FLOA", "DOUB", "ANY", "x", "_", " ", "bool", "Ean", "é"]
         // SQLite's name for the type of a column in a table that was created from a query.
         let names: [DeclaredType.Affinity: String] = [.integer: "INT", .text: "TEXT", .blob: "", .real: "REAL", .numeric: "NUM"]

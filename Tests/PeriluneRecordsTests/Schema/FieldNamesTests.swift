@@ -14,7 +14,7 @@ import Testing
         view = table.named(by: FieldNames("name\0full_name\0\0born\0born\0lazy\0"))
     }
 
-    @Test func `a view has fields instead of columns and keeps the database's names`() {
+    @Test func `a table with renamed fields has fields instead of columns and keeps the column names`() {
         #expect(view.columns.map(\.name) == ["id", "full_name", "country", "born", "alive"])
         #expect(view.columns.map(\.sqlName) == table.columns.map(\.name))
         #expect(view.column(named: "FULL_NAME") == 1)
@@ -24,13 +24,13 @@ import Testing
         #expect(view.storedColumns == [0, 1, 2, 3, 4])
     }
 
-    @Test func `the same names give the same view, and no names give the table itself`() {
+    @Test func `equal field names share one renamed table, and without names the table itself is returned`() {
         #expect(table.named(by: FieldNames("name\0full_name\0\0born\0born\0lazy\0")) === view)
         #expect(table.named(by: nil) === table)
         #expect(table.named(by: FieldNames("name\0other\0\0")) !== view)
     }
 
-    @Test func `a request on a view uses columns in SQL and gives its rows fields`() throws {
+    @Test func `a request on a table with renamed fields uses columns in SQL and returns rows with fields`() throws {
         let request = Request(view, schema: sample.schema)
         let compiled = try request.filter(request.column("full_name").equal(.text("Duras"))).order([
             Ordering(request.column("born"))
@@ -45,7 +45,7 @@ import Testing
         #expect(throws: RequestError.self) { try request.column("name") }
     }
 
-    @Test func `a request on a view does not share a plan with one on the table`() throws {
+    @Test func `a request on a table with renamed fields does not share a plan with one on the original table`() throws {
         let plain = Request(table, schema: sample.schema), named = Request(view, schema: sample.schema)
         let first = try plain.filter(plain.column("country").equal(.text("FR"))).compiled(by: sample.compiler)
         let second = try named.filter(named.column("country").equal(.text("FR"))).compiled(by: sample.compiler)

@@ -39,7 +39,7 @@ import Testing
         #expect(book.columns[2].defaultValue == "'x'")
     }
 
-    @Test func `a temporary table hides the main table with its name`() throws {
+    @Test func `a temporary table hides the main table with the same name`() throws {
         try database.write { db in
             try db.execute(sql: "CREATE TEMP TABLE book (only TEXT)")
             let book = try TableDescription.read("book", in: db)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `the statements recreate the schema`() throws {
+    @Test func `the described statements recreate the schema`() throws {
         let (all, ofBook) = try database.read { db in
             (try SchemaStatements.read(in: db), try SchemaStatements.read(in: db, of: "Book"))
         }

@@ -38,7 +38,7 @@ import Testing
         try #require(try database.read { db in try TableSchema.read(name, in: db) })
     }
 
-    @Test func `a table is found in any case and spelled as in the schema`() throws {
+    @Test func `a table is found regardless of case and is spelled as in the schema`() throws {
         let table = try read("AUTHOR")
         #expect(table.name == "Author")
         #expect(table.databaseName == "main")
@@ -85,14 +85,14 @@ import Testing
         #expect(try read("strict").isStrict)
     }
 
-    @Test func `columns may hide the names of the row id`() throws {
+    @Test func `columns can hide the names of the row id`() throws {
         let table = try read("names")
         #expect(table.column(named: "oid") == 2)
         #expect(table.rowIDName == nil)
         #expect(table.column(named: "A \"B") == 3)
     }
 
-    @Test func `views and virtual tables are known, and an unusable view reports its error`() throws {
+    @Test func `views and virtual tables are described, and an unusable view reports its error`() throws {
         #expect(try read("cheap").kind == .view)
         #expect(try read("cheap").columns.count == 6)
         let note = try read("note")
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `a table that did not change stays the same object after a schema change`() throws {
+    @Test func `an unchanged table keeps its object after a schema change`() throws {
         try database.write { db in
             let first = DatabaseSchema(generation: 1)
             let author = try first.table("author", in: db)

@@ -34,7 +34,7 @@ import Testing
         for (path, results) in zip(typed, seen) { #expect(results == seen[0], "\(path)") }
     }
 
-    @Test func `a file or a subfolder has the seeds, support files and migrations of the full run`() async throws {
+    @Test func `running one file or subfolder uses the seeds, support files and migrations of the full run`() async throws {
         let project = try ScenarioProject(Self.files)
         let whole = try await project.run().result("inner")
         for path in ["scenarios/sub", "scenarios/sub/b_scenario.lua", "scenarios/sub/b_scenario.lua:1"] {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a file that is given by two paths runs once`() async throws {
+    @Test func `a scenario file that is given by two paths runs once`() async throws {
         let project = try ScenarioProject(Self.files)
         let run = try await project.run {
             $0.paths = ["scenarios", "scenarios/../scenarios/a_scenario.lua", "scenarios/a_scenario.lua:1"].map {
@@ -90,7 +90,7 @@ import Testing
             try await loop.run(.pretty)[.pretty].contains("rerun     perilune test scenarios/a_scenario.lua:1:2 --seed 7f3a\n"))
     }
 
-    @Test func `a file may catch a refused definition and define another scenario`() async throws {
+    @Test func `a scenario file may catch the error of a definition and define another scenario`() async throws {
         let project = try ScenarioProject(
             """
             scenario("before", function(t) check(true) end)
@@ -104,7 +104,7 @@ import Testing
         #expect(run.summary.count(.passed) == 3, "\(run.summary.failures.flatMap(\.failures))")
     }
 
-    @Test func `a path may end with a line and the position of a scenario on it`() {
+    @Test func `a path may end with a line and the number of a scenario on that line`() {
         let path = ScenarioPath("a/b:12:3")
         #expect(path.path == "a/b" && path.line == 12 && path.position == 3)
         #expect(ScenarioPath("a:12").position == nil && ScenarioPath("12:3").path == "12")

@@ -38,14 +38,14 @@ import Testing
         #expect(try await names { $0.selection.tags = ["slow", "mail"] } == ["Mail is sent"])
     }
 
-    @Test func `a line selects a scenario with all its cases`() async throws {
+    @Test func `a line number selects a scenario with all its cases`() async throws {
         let path = { (options: ScenarioOptions) in options.paths[0].path }
         #expect(try await names { $0.paths = [ScenarioPath(path($0) + "/a_scenario.lua:4")] }.count == 2)
         #expect(try await names { $0.paths = [ScenarioPath(path($0) + "/a_scenario.lua:2")] } == ["closes the month"])
         #expect(try await names { $0.paths = [ScenarioPath(path($0) + "/a_scenario.lua:7")] } == ["Mail is sent"])
     }
 
-    @Test func `a path may end with a line`() {
+    @Test func `a path may end with a line number`() {
         #expect(
             ScenarioPath("a:12")
                 == {
@@ -55,7 +55,7 @@ import Testing
         #expect(ScenarioPath("a:b").path == "a:b" && ScenarioPath("a:b").line == nil)
     }
 
-    @Test func `an invalid regular expression is refused`() {
+    @Test func `an invalid regular expression for scenario names is refused`() {
         #expect(throws: (any Error).self) { try ScenarioSelection.Pattern("/(/") }
     }
 }

@@ -11,7 +11,7 @@ import Testing
         return try await ScenarioProject(files).run()
     }
 
-    @Test func `templates are layers, each created once and copied`() async throws {
+    @Test func `nested templates are each created once and copied`() async throws {
         let run = try await run(
             """
             template("one", function(db) db:execute("INSERT INTO thing (name) VALUES ('one')") end)
@@ -28,7 +28,7 @@ import Testing
         #expect(run.summary.count(.passed) == 4, "\(run.summary.failures.map(\.failures))")
     }
 
-    @Test func `a changed row has its stored key, even if SQLite considers another key equal`() async throws {
+    @Test func `a changed row is reported with its stored key, even if SQLite considers another key equal`() async throws {
         let run = try await run(
             """
             scenario("a", function(t)
@@ -98,13 +98,13 @@ import Testing
                 == "template \"x\": option `timeout`: expected a duration (\"2m\", a number of seconds), got the string \"soon\"")
     }
 
-    @Test func `a failing migration is reported with its file`() async throws {
+    @Test func `a failing migration of a scenario is reported with its file`() async throws {
         let run = try await run("scenario('a', function(t) end)", ["migrations/2_bad.sql": "CREATE TABEL x"])
         let failure = try run.result("a").failures[0]
         #expect(failure.file?.hasSuffix("migrations/2_bad.sql") == true, "\(failure)")
     }
 
-    @Test func `databases can be empty, files, or copies of fixtures`() async throws {
+    @Test func `databases of scenarios can be empty, files, or copies of fixtures`() async throws {
         let project = try ScenarioProject(
             Self.migration.merging([
                 "scenarios/a_scenario.lua": """
@@ -144,7 +144,7 @@ import Testing
         return try Data(stage.image().bytes)
     }
 
-    @Test func `an empty database can be migrated`() async throws {
+    @Test func `an empty database of a scenario can be migrated`() async throws {
         let run = try await run(
             """
             scenario("up", { database = "empty" }, function(t)
@@ -168,7 +168,7 @@ import Testing
         #expect(run.summary.count(.passed) == 2, "\(run.summary.failures.map(\.failures))")
     }
 
-    @Test func `the clock is frozen, can be moved, and can advance with each reading, in Lua and in SQL`() async throws {
+    @Test func `a scenario's clock is frozen, can be moved, and can advance with each reading, in Lua and in SQL`() async throws {
         let run = try await run(
             """
             scenario("clock", function(t)

@@ -27,7 +27,7 @@ import Testing
         "script.lua": "return require('shop.orders').total",
     ]
 
-    @Test func `modules are searched next to the file, in the scenario folder and in the project folder`() async throws {
+    @Test func `modules are searched next to the scenario file, in the scenario folder and in the project folder`() async throws {
         let project = try ScenarioProject(Self.files)
         let run = try await project.run()
         #expect(try run.outcome("it") == .passed)
@@ -37,7 +37,7 @@ import Testing
         #expect(try run.result("outside").failures.first?.message.contains("module `...etc` not found") == true)
     }
 
-    @Test func `a misspelled function or module of an effect is an error with the nearest name`() async throws {
+    @Test func `a misspelled function or module of a stub is an error with the nearest name`() async throws {
         let project = try ScenarioProject(
             """
             scenario("calls", function(t)

@@ -19,7 +19,7 @@ import Testing
         return try await project.run(.pretty) { change(&$0) }
     }
 
-    @Test func `a script gets arguments, and the scenario its value, output, changes and queries`() async throws {
+    @Test func `t.run passes arguments to a script and returns its value, output, changes and queries`() async throws {
         let run = try await run(
             """
             local arguments = ...
@@ -50,7 +50,7 @@ import Testing
         #expect(run.summary.count(.passed) == 1, "\(run[.pretty])")
     }
 
-    @Test func `a list of arguments is passed like on the command line`() async throws {
+    @Test func `a list of script arguments is passed like on the command line`() async throws {
         let run = try await run(
             "local a, b = ... return a .. b .. arg[2]",
             "scenario('script', function(t) check(t.run('script.lua', { 'x', 'y' }).value == 'xyy') end)")
@@ -120,7 +120,7 @@ import Testing
         #expect(try run.outcome("granted") == .passed, "\(run[.pretty])")
     }
 
-    @Test func `effects are recorded, and fail the scenario unless a stub replaces them`() async throws {
+    @Test func `effects of a script are recorded, and fail the scenario unless a stub replaces them`() async throws {
         let run = try await run(
             """
             local mail = require "mail"
@@ -152,7 +152,7 @@ import Testing
         #expect(failure.message.contains("to test the functions of a module, load it with require"), "\(failure)")
     }
 
-    @Test func `changes of tables without a key are reported`() async throws {
+    @Test func `changes of tables without a primary key are reported`() async throws {
         let run = try await run(
             "db:execute(\"INSERT INTO note VALUES ('x')\")",
             "scenario('script', function(t) expect(t.run('script.lua').changes):is_empty() end)")
@@ -211,7 +211,7 @@ import Testing
         #expect(run.summary.coverage.files.count == 1)
     }
 
-    @Test func `a snapshot is written as .snap.new, accepted and then compared`() async throws {
+    @Test func `a new snapshot is written as .snap.new, and compared after it is accepted`() async throws {
         let project = try ScenarioProject("scenario('s', function(t) expect('text'):snapshot('shot') end)")
         let first = try await project.run()
         #expect(try first.outcome("s") == .failed)

@@ -4,13 +4,13 @@ local function rewritten(text)
   return library("scenarios.base.rewriting")(text)
 end
 
-test("a comparison is split into its operands with their sources", function()
+test("check splits a comparison into its operands with their source text", function()
   equal(rewritten("check(a.b == #c + 1)"), 'check.compare("==", "a.b", "#c + 1", (a.b ), ( #c + 1))')
   equal(rewritten("check(not a ~= b)"), 'check.compare("~=", "not a", "b", (not a ), ( b))')
   equal(rewritten("check(f(1) >= 2, 'message')"), "check.compare(\">=\", \"f(1)\", \"2\", (f(1) ), ( 2), 'message')")
 end)
 
-test("text without a comparison outside brackets is a single value", function()
+test("text without a comparison outside brackets is a single operand", function()
   equal(rewritten("check(ok)"), 'check.value("ok", (ok))')
   equal(rewritten("check(f(a == b))"), 'check.value("f(a == b)", (f(a == b)))')
   equal(rewritten("check(f(...) and a)"), 'check.value("f(...) and a", (f(...) and a))')
@@ -33,7 +33,7 @@ test("operands of and, or and not are split, even in brackets", function()
   end
 end)
 
-test("a condition shows the operands that were evaluated", function()
+test("a failed condition shows the operands that were evaluated", function()
   equal(failure("local a, b = 1, 3\ncheck(a == 1 and b == 2)").details, { "a == 1 is true: a is 1", "b == 2 is false: b is 3" })
   equal(failure("local a, b = 2, 3\ncheck(a == 1 and b == 2)").details, { "a == 1 is false: a is 2" })
   equal(failure("local a, b\ncheck(a or b)").details, { "a is nil", "b is nil" })
@@ -45,7 +45,7 @@ test("a condition shows the operands that were evaluated", function()
   equal({ found.line, found.source }, { 3, nil })
 end)
 
-test("a condition is evaluated once, with Lua's short circuits, and its value is returned", function()
+test("check evaluates a condition once, with Lua's short circuits, and returns its value", function()
   passes([[
     local seen = {}
     local function note(x) seen[#seen + 1] = tostring(x) return x end
@@ -57,7 +57,7 @@ test("a condition is evaluated once, with Lua's short circuits, and its value is
     check(task() == 1 and task(true) == 2 and task("end") == "end")]])
 end)
 
-test("an error inside an operand has the operand's line", function()
+test("an error inside an operand of check has the operand's line", function()
   local found = failure("local x\ncheck(x and true or\n  x.y)")
   equal({ found.message, found.line }, { "attempt to index a nil value (upvalue 'x')", 4 })
 end)
@@ -71,7 +71,7 @@ test("a check of long texts shows where they differ", function()
   equal(failure("local a = 'x'\ncheck(a == 'y')").details, { 'a is "x"' })
 end)
 
-test("of several comparisons, the outermost is split", function()
+test("check splits the outermost of several comparisons", function()
   equal(rewritten("check(a == b == c)"), 'check.compare("==", "a == b", "c", (a == b ), ( c))')
 end)
 
@@ -83,14 +83,14 @@ test("strings, long strings and comments are not treated as code", function()
   equal(rewritten([[check(a == 'it\'s == "')]]), [[check.compare("==", "a", "'it\\'s == \"'", (a ), ( 'it\'s == "'))]])
 end)
 
-test("functions inside an operand keep their comparisons, and their calls of check are rewritten", function()
+test("functions inside an operand are not split, and their calls of check are rewritten", function()
   local text = rewritten("check(count(function(x) if x == 1 then return x < 2 end for i = 1, 2 do check(i == x) end end) == 3)")
   matches(text, 'check.compare("==", "count(function(x) if x == 1')
   matches(text, 'do check.compare("==", "i", "x", (i ), ( x)) end end) ), ( 3))')
   assert(load(text))
 end)
 
-test("lines keep their numbers", function()
+test("rewriting calls of check keeps line numbers", function()
   local text = "check(\n  a\n  == -- why\n  b\n)\nlocal here = 6"
   local _, lines = rewritten(text):gsub("\n", "")
   equal(lines, 5)
@@ -98,7 +98,7 @@ test("lines keep their numbers", function()
   matches(rewritten(text), '"a", "b"')
 end)
 
-test("a nested check at the end of an operand closes in the right order", function()
+test("a nested check at the end of an operand is rewritten correctly", function()
   local text = rewritten("check(check(x))")
   equal(text, 'check.value("check(x)", (check.value("x", (x))))')
   text = rewritten("check(1 == check(x == y))")
@@ -113,18 +113,18 @@ test("methods, fields and local functions called check are not rewritten", funct
   } do equal(rewritten(text), text) end
 end)
 
-test("text that is not Lua is unchanged", function()
+test("rewriting leaves text that is not Lua unchanged", function()
   for _, text in ipairs{ "check(a == b", "check(a == 'x)", "check([[ a)", "check(a == b) --[[ x" } do equal(rewritten(text), text) end
 end)
 
-test("numbers, exponents and multi-character operators are read as in Lua", function()
+test("numbers, exponents and multi-character operators are scanned as in Lua", function()
   equal(rewritten("check(1e+5 == 0x1p-3)"), 'check.compare("==", "1e+5", "0x1p-3", (1e+5 ), ( 0x1p-3))')
   equal(rewritten("check(a<<1==b>>2)"), 'check.compare("==", "a<<1", "b>>2", (a<<1), (b>>2))')
   equal(rewritten("check(a//b<=c..d)"), 'check.compare("<=", "a//b", "c..d", (a//b), (c..d))')
   equal(rewritten("check(0x1e+1 == 31)"), 'check.compare("==", "0x1e+1", "31", (0x1e+1 ), ( 31))')
 end)
 
-test("operands are evaluated once and in order", function()
+test("check evaluates its operands once and in order", function()
   local result = passes([[
     local seen = {}
     local function note(x) seen[#seen + 1] = x return x end
@@ -136,7 +136,7 @@ test("operands are evaluated once and in order", function()
   equal(#result.failures, 0)
 end)
 
-test("a failure shows operands whose source does not reveal their values", function()
+test("a failed check shows operands whose source does not reveal their values", function()
   local found = failure("local letters = { 1 }\ncheck(#letters == 2)")
   equal(found.message, "check(#letters == 2)")
   equal(found.details, { "#letters is 1" })
@@ -146,28 +146,28 @@ test("a failure shows operands whose source does not reveal their values", funct
   equal(found.source, nil)
 end)
 
-test("a failure has the message that the scenario gives", function()
+test("a failed check shows the message of the scenario", function()
   equal(failure("check(1 == 2, 'one letter')").message, "one letter: check(1 == 2)")
   equal(failure("check(nil, 'there')").message, "there: check(nil)")
 end)
 
-test("false and nil fail, and other values are returned", function()
+test("check fails for false and nil, and returns other values", function()
   equal(failure("local x = false\ncheck(x)").details, { "it is false" })
   passes("local x = check(7)\ncheck(x == 7)")
 end)
 
-test("values that cannot be compared are a clear failure", function()
+test("comparing incomparable values in check is a clear failure", function()
   local found = failure("local x\ncheck(x < 2)")
   equal(found.details, { "x is nil", "nil and the integer 2 cannot be compared by <" })
 end)
 
-test("distinct tables with equal contents, and numbers in text, are explained", function()
+test("check explains distinct tables with equal contents, and numeric texts", function()
   matches(failure("check({ 1 } == { 1 })").details[1], "two tables")
   local found = failure("local a = '1'\ncheck(a == 1)")
   equal(found.details[#found.details], "one is the string \"1\", the other the integer 1")
 end)
 
-test("if calls are not rewritten, a failure shows the value", function()
+test("if calls of check are not rewritten, a failure shows the value", function()
   local S = language()
   S.load("a_scenario.lua", "-- check: plain\nscenario('s', function(t) check(1 == 2, 'no') end)")
   local found = S.run("a_scenario.lua > s", {}).failures[1]

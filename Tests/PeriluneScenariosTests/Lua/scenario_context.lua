@@ -11,7 +11,7 @@ test("steps are named phases with outcomes and locations", function()
   equal(math.type(result.steps[1].ms), "float")
 end)
 
-test("a failure names its innermost step, and later failures do not", function()
+test("a failure names its innermost step, and a failure after the step does not", function()
   local result = run([[
     t.defer(function() error("later") end)
     t.step("outer", function()
@@ -74,7 +74,7 @@ test("an unknown member of t is an error with the nearest name", function()
   matches(failure("t.step('\\255', print)").message, 't.step: argument 1: expected a name that is UTF-8, got "\\xff"')
 end)
 
-test("fixtures are created once, on request", function()
+test("fixtures are created once, when a scenario requests them", function()
   local S = language()
   S.load("support.lua", [[
 made = 0
@@ -122,11 +122,11 @@ test("a scenario may change a global of support.lua", function()
   equal(counter, 2)
 end)
 
-test("the seed and the private folder come from the run", function()
+test("the seed and the temporary folder of a scenario come from the run", function()
   passes("check(t.seed == 7)\ncheck(t.tmp_dir == '/x')\ncheck(t.case == nil)", { tmp_dir = function() return "/x" end }, { seed = 7 })
 end)
 
-test("functions missing in the runner are reported", function()
+test("functions that the runner lacks are reported", function()
   matches(failure("t.run('x.lua')").message, "`run_script` is not available")
 end)
 
@@ -151,7 +151,7 @@ test("a script runs with arguments, and its result has changes, queries and outp
   matches(failure("return t.run('x.lua').valeu", script_host{}).message, "did you mean `value`?")
 end)
 
-test("a script's error fails the scenario unless it is caught", function()
+test("an uncaught error of a script fails the scenario", function()
   local result = { error = "scripts/close.lua:9: went wrong", output = "before\n", changes = {}, queries = {} }
   local found = failure("t.run('scripts/close.lua')", script_host(result))
   equal({ found.message, found.kind, found.file, found.line }, { "scripts/close.lua:9: went wrong", "script", "a1_scenario.lua", 2 })
@@ -161,7 +161,7 @@ test("a script's error fails the scenario unless it is caught", function()
   matches(failure("t.run('x', 1)").message, "t.run: argument 2: expected a table of arguments")
 end)
 
-test("migrations are run by the runner", function()
+test("t.migrate runs migrations through the runner", function()
   local host = { migrate = function(to) table.insert(asked, to or "all") end }
   asked = {}
   passes("t.migrate { to = '0007' }\nt.migrate()", host)
@@ -169,7 +169,7 @@ test("migrations are run by the runner", function()
   matches(failure("t.migrate { too = 'x' }", host).message, "did you mean `to`?")
 end)
 
-test("the clock can be set, advanced and made to tick", function()
+test("a scenario's clock can be set, advanced and made to tick", function()
   asked = {}
   local host = {}
   for _, name in ipairs{ "clock_set", "clock_advance", "clock_tick" } do
@@ -191,7 +191,7 @@ test("the clock can be set, advanced and made to tick", function()
   matches(failure("t.clock:sett('x')", host).message, "did you mean `set`?")
 end)
 
-test("the option clock sets the starting time", function()
+test("the option clock sets the starting time of a scenario", function()
   local S = language{ clock_set = function(value) asked = tostring(value) end }
   S.load("a_scenario.lua", 'scenario("s", { clock = "2026-03-31" }, function(t) end)')
   S.run("a_scenario.lua > s", {})
@@ -235,7 +235,7 @@ test("queries are counted without the statements that begin and end transactions
   matches(failure("expect({}):at_most(1)", host).message, "at_most: expected queries (of t.queries or t.run), got a table")
 end)
 
-test("repeated statements of the same form are reported as repeats", function()
+test("statements that differ only in values are reported as repeats", function()
   local host = queries_host{
     { sql = "SELECT * FROM a WHERE id = ?", arguments = { "1" } }, { sql = "SELECT * FROM a  WHERE id = ?", arguments = { "2" } },
     { sql = "SELECT * FROM b WHERE id = 1 AND x = 'y'" }, { sql = "SELECT * FROM b WHERE id = 2 AND x = 'z'" }, { sql = "SELECT a1 FROM c" },
@@ -246,7 +246,7 @@ test("repeated statements of the same form are reported as repeats", function()
     "2 times  SELECT ?, ? FROM d" })
 end)
 
-test("plans reveal full scans and indexes", function()
+test("expectations on queries detect full scans and used indexes", function()
   db:execute("CREATE TABLE lines (id INTEGER); CREATE TABLE invoices (id INTEGER)")
   local host = queries_host{ { sql = "SELECT * FROM lines", file = "a.lua", line = 3 }, { sql = "SELECT * FROM invoices WHERE number = ?", arguments = { '"R"' } } }
   passes("expect(t.queries(function() end)):uses_index('by_number'):no_full_scan('invoices')", host)
@@ -276,7 +276,7 @@ test("the scan of an aliased table counts as a scan of the table", function()
   equal(names_table("SELECT 'lines l' FROM invoices AS l -- lines l", "l", "lines"), false)
 end)
 
-test("writes are reported", function()
+test("expectations on queries report writes", function()
   local host = queries_host{ { sql = "SELECT 1" }, { sql = "/* x */ insert INTO a VALUES (1)", is_write = true }, { sql = "WITH x AS (SELECT 1) DELETE FROM a", is_write = true }, { sql = "PRAGMA x", is_write = true } }
   equal(#failure("expect(t.queries(function() end)):no_writes()", host).details, 3)
 end)
@@ -325,7 +325,7 @@ test("tables, records, queries and long texts can be snapshots", function()
   matches(result.snapshots[1].text, "name")
 end)
 
-test("a new or different snapshot fails and is kept for review", function()
+test("a new or different snapshot fails the scenario and is kept for review", function()
   local texts = { a = "-- string\none\ntwo\n" }
   local result = run("expect('one\\nthree\\n'):snapshot('a')", snapshot_host(texts))
   equal(result.failures[1].details,
@@ -339,7 +339,7 @@ test("a new or different snapshot fails and is kept for review", function()
   equal({ result.outcome, texts["c.written"] }, { "failed", nil })
 end)
 
-test("all snapshots can be accepted at once", function()
+test("all new snapshots can be accepted at once", function()
   local texts = { a = "old\n" }
   local result = passes("expect('new'):snapshot('a')", snapshot_host(texts), { update_snapshots = "all" })
   equal({ result.snapshots[1].status, texts["a.written"] }, { "updated", "-- string, no newline at the end\nnew\n" })
@@ -370,13 +370,13 @@ test("two scenarios cannot compare different values with one snapshot", function
     "the scenario `a_scenario.lua > other` compares another value with the snapshot `x`; give each its own name")
 end)
 
-test("the name of a snapshot is a file name", function()
+test("the name of a snapshot must be a valid file name", function()
   for _, name in ipairs{ "'../x'", "''", "7", "'.x'" } do
     matches(failure("expect(1):snapshot(" .. name .. ")", snapshot_host{}).message, "expected a name that can be a file's")
   end
 end)
 
-test("the frames of a failure end at the runner, with and without lines of the library", function()
+test("the stack frames of a failure end at the runner", function()
   local failures = library("scenarios.reports.failures")
   for _, line in ipairs{ "", ":77" } do
     local text = "stack traceback:\n\ta_scenario.lua:5: in local 'total'\n\ta_scenario.lua:3: in function <a_scenario.lua:2>\n\t[C]: in ?"

@@ -12,7 +12,7 @@ local function shop()
     CREATE VIEW drafts AS SELECT * FROM invoices WHERE status = 'draft';]]
 end
 
-test("tables and views are record classes of the database", function()
+test("t.db has a record class for each table and view", function()
   shop()
   passes([[
     local ada = t.db.customers:insert { name = "Ada" }
@@ -35,19 +35,19 @@ test("an unknown table is an error with the nearest name", function()
   matches(failure("t.make.lnes()").message, "did you mean `lines`?")
 end)
 
-test("the database of a scenario has the words of scripts", function()
+test("t.db has the methods of a database in scripts", function()
   shop()
   matches(failure("t.db:query('SELECT 1')").message, "no method `query`; use db:fetch_all(sql, ...)")
   matches(failure("t.db:schema('customers')").message, "no method `schema`; use db:schema_sql(\"table\")")
   matches(failure("t.db.customers:get(1)").message, "no method `get`; use fetch_one(key)")
 end)
 
-test("a table may have the name of a method of another library", function()
+test("t.db has a class for a table whose name is a method of another library", function()
   db:execute("CREATE TABLE query (id INTEGER PRIMARY KEY, get TEXT); INSERT INTO query VALUES (1, 'x')")
   passes("check(t.db.query:fetch_one(1).get == 'x')")
 end)
 
-test("calls without a table name explain what is missing", function()
+test("calls without a table name are errors that explain the missing name", function()
   shop()
   matches(failure("t.given{ customers = {} }").message, "t.given is not a function; call one of its members, t.given.NAME(...)")
 end)
@@ -64,7 +64,7 @@ test("the schema of a table and the integrity of the file can be checked", funct
   matches(failure("check(t.db:integrity_check() == 'ok')").details[1], "row 1 of invoices refers to a row of customers that does not exist")
 end)
 
-test("rows can be given as a text table, with types from their columns", function()
+test("t.given inserts rows of a text table, with types from the columns", function()
   shop()
   passes([=[
     local customers = t.given.customers [[
@@ -84,7 +84,7 @@ test("rows can be given as a text table, with types from their columns", functio
     check(t.db.invoices:fetch_one(2).sent_at ~= nil)]=])
 end)
 
-test("rows can be given as Lua tables", function()
+test("t.given inserts rows of Lua tables", function()
   shop()
   passes([[
     local list = t.given.customers { { name = "Ada" }, { name = "Plato" } }
@@ -94,7 +94,7 @@ test("rows can be given as Lua tables", function()
   matches(failure("t.given.customers { 1 }").message, "got the integer 1 at position 1")
 end)
 
-test("a name represents the key that the database chooses, even in other tables", function()
+test("a name in a text table represents the generated key, even in other tables", function()
   shop()
   passes([=[
     t.given.customers "| id | name |\n| @ada | Ada |\n| @plato | Plato |"
@@ -103,7 +103,7 @@ test("a name represents the key that the database chooses, even in other tables"
     expect(t.db.invoices):rows "| customer_id |\n| @plato |"]=])
 end)
 
-test("foreign keys are checked when all rows are inserted", function()
+test("foreign keys are checked after t.given has inserted all rows", function()
   shop()
   passes([=[
     t.given.customers { { id = 1, name = "Ada" } }
@@ -115,7 +115,7 @@ test("foreign keys are checked when all rows are inserted", function()
   equal(db:fetch_value("SELECT COUNT(*) FROM invoices"), 1)
 end)
 
-test("rows can be given inside a transaction", function()
+test("t.given can be used inside a transaction", function()
   shop()
   passes([[
     t.db:write(function(db)
@@ -125,7 +125,7 @@ test("rows can be given inside a transaction", function()
     check(t.db.invoices:fetch_count() == 1)]])
 end)
 
-test("cells that do not fit their column are errors with a location", function()
+test("a cell that does not fit its column is an error with a location", function()
   shop()
   local function mistake(table_text, part)
     local found = failure("t.given.invoices [[" .. table_text .. "]]")
@@ -139,7 +139,7 @@ test("cells that do not fit their column are errors with a location", function()
   mistake("| numbr |\n| 1 |", "no column `numbr`; did you mean `number`?")
 end)
 
-test("rows are completed, together with the rows that they must refer to", function()
+test("t.make completes rows and creates the rows that they must refer to", function()
   shop()
   passes([[
     local invoice = t.make.invoices { total = 5 }
@@ -150,7 +150,7 @@ test("rows are completed, together with the rows that they must refer to", funct
     check(t.db.customers:fetch_count() == 2)]])
 end)
 
-test("rows are given records in place of the columns that refer to them", function()
+test("t.make accepts records in place of foreign key columns", function()
   shop()
   passes([[
     local ada = t.make.customers { name = "Ada" }
@@ -164,7 +164,7 @@ test("rows are given records in place of the columns that refer to them", functi
   matches(failure("t.make.invoices { custmer = t.make.customers() }").message, "no column `custmer`")
 end)
 
-test("factories define the values of rows and supply missing values", function()
+test("factories define values of rows and supply missing values", function()
   shop()
   local S = language()
   S.load("support.lua", [[
@@ -182,7 +182,7 @@ factory("invoices", { number = function(n) return ("R-%04d"):format(n) end, stat
   equal(result.failures[1] and result.failures[1].message, nil)
 end)
 
-test("mistakes with factories are errors with a location", function()
+test("invalid factories are errors with a location", function()
   shop()
   matches(failure("t.make.invoices { numbr = 1 }").message, "did you mean `number`?")
   matches(failure("t.make.invoices { 1 }").message, "expected a table of columns, got a list")
@@ -201,12 +201,12 @@ test("mistakes with factories are errors with a location", function()
   matches(failure("t.make.invoices()").message, "did you mean `number`?")
 end)
 
-test("rows that require each other are reported", function()
+test("t.make reports rows that require each other", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, b_id INTEGER NOT NULL REFERENCES b (id)); CREATE TABLE b (id INTEGER PRIMARY KEY, a_id INTEGER NOT NULL REFERENCES a (id))")
   matches(failure("t.make.a()").message, "a row of a, which needs one of b needs one of a")
 end)
 
-test("a failed row leaves none of the rows that it requires", function()
+test("if t.make fails, the rows that it created are removed", function()
   shop()
   failure("t.make.invoices { status = 'x' }")
   equal(db:fetch_value("SELECT COUNT(*) FROM customers"), 0)

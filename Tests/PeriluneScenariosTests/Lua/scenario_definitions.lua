@@ -13,7 +13,7 @@ local function mistake(kind, text, part)
   return err
 end
 
-test("a scenario has a name, a place and options", function()
+test("a scenario has a name, a location and options", function()
   local S = language()
   S.load("shop/a_scenario.lua", [[
 -- a comment
@@ -34,7 +34,7 @@ scenario.todo("four")]])
   equal(one.body, nil)
 end)
 
-test("groups nest, and their options are inherited", function()
+test("groups can be nested, and scenarios inherit their options", function()
   local S = language()
   S.load("a_scenario.lua", [[
 group("outer", { tags = { "a" }, timeout = 1 }, function()
@@ -51,7 +51,7 @@ scenario("s", function() end)]])
   equal(list[3].tags, {})
 end)
 
-test("each case is a scenario, whose name may show its values", function()
+test("each case is a scenario whose name can contain the case's values", function()
   local S = language()
   S.load("a_scenario.lua", [[
 scenario("discount for {qty} pieces", { cases = { { name = "none", qty = 9 }, { qty = 10 }, { qty = 10, x = 1 } } }, function() end)
@@ -65,14 +65,14 @@ scenario("of a matrix", { cases = matrix { a = { 1, 2 }, b = { true, false } } }
   })
 end)
 
-test("any value raised while a file is loaded becomes an error that describes it", function()
+test("any value that is raised while a scenario file is loaded becomes an error that describes it", function()
   local S = language()
   equal(fails("error", S.load, "a_scenario.lua", "error({ code = 3 })").message, "error({ code = 3 })")
   equal(fails("error", S.load, "b_scenario.lua", "error()").message, "an error without a value (error(nil))")
   equal(fails("error", S.load, "c_scenario.lua", "error('', 0)").message, 'error("")')
 end)
 
-test("names must be strings", function()
+test("names of scenarios must be strings", function()
   local S = language()
   matches(fails("argument", S.load, "a_scenario.lua", 'scenario("\\255", function() end)').message, 'UTF-8, got "\\xff"')
   fails("argument", S.load, "b_scenario.lua", 'scenario("s", { cases = { { name = "\\255" } } }, function() end)')
@@ -87,7 +87,7 @@ test("the current case is available as t.case", function()
   equal(S.run("a_scenario.lua > s 2", {}).outcome, "passed")
 end)
 
-test("two scenarios with the same id are listed, and the id runs the first one", function()
+test("two scenarios with the same id are listed, and running the id runs the first one", function()
   local S = language()
   S.load("a_scenario.lua", 'scenario("s", function(t) t.note("first") end)\n\nscenario("s", function(t) t.note("second") end)')
   equal(ids(S), { "a_scenario.lua > s", "a_scenario.lua > s" })
@@ -130,7 +130,7 @@ test("wrong arguments of definitions are errors", function()
   mistake("argument", 'fixture("f", 1)', "expected a function last")
 end)
 
-test("definitions inside a running scenario are errors", function()
+test("defining scenarios inside a running scenario is an error", function()
   for _, call in ipairs{ 'scenario("x", function() end)', 'group("g", function() end)', 'before_each(print)', 'factory("f", {})',
     'template("x", print)', 'fixture("x", print)' } do
     local found = failure(call)
@@ -160,7 +160,7 @@ test("templates are layers, and unknown ones are errors", function()
     "b_scenario.lua:1: no template `tow`; did you mean `two`?")
 end)
 
-test("a template that fails leaves nothing", function()
+test("a template that fails leaves no database", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY)")
   local S = language()
   S.load("support.lua", 'template("one", function(db) db.a:insert { id = 1 } error("no") end)', true)
@@ -180,7 +180,7 @@ test("scenarios cannot be defined in support files", function()
   matches(fails("usage", S.load, "support.lua", 'group("s", function() end)', true).message, "not in support.lua")
 end)
 
-test("outer before functions run first, and outer after functions run last", function()
+test("before functions of outer groups run first, and after functions of outer groups run last", function()
   local S = language()
   seen = {}
   S.load("support.lua", "before_each(function() table.insert(seen, 'all') end)", true)
@@ -197,21 +197,21 @@ end)]])
   equal(result.outcome, "failed")
 end)
 
-test("a scenario whose preparation fails does not run", function()
+test("a scenario whose before function fails does not run", function()
   local S = language()
   S.load("a_scenario.lua", 'before_each(function() error("no") end)\nscenario("s", function(t) t.note("ran") end)')
   local result = S.run("a_scenario.lua > s", {})
   equal({ result.outcome, result.failures[1].step, result.notes }, { "failed", "before_each", {} })
 end)
 
-test("only the requested scenario is kept", function()
+test("loading a file for one scenario keeps only that scenario", function()
   local S = language()
   S.want(3)
   S.load("a_scenario.lua", 'scenario("a", { cases = { { n = 1 }, { n = 2 } } }, function() end)\ngroup("g", function() scenario.todo("b") scenario("c", function() end) end)')
   equal(ids(S), { "a_scenario.lua > g > c" })
 end)
 
-test("an error while a file is loaded has its location", function()
+test("an error while a scenario file is loaded has its location", function()
   local S = language()
   local ok, err = pcall(S.load, "x_scenario.lua", "local x\nx.y = 1")
   matches(tostring(err), "x_scenario.lua:2:")

@@ -24,7 +24,7 @@ test("a text table has headings and cells, trimmed", function()
   equal(parsed.rows[2][2].kind, "null")
 end)
 
-test("cells have types", function()
+test("cells of a text table have types", function()
   local parsed = read([[
     | a | b | c    | d   | e       | f        | g | h |
     | ~ | * | @ada | now | x'00ff' | "a | \"b\"\n\x41" |   | ... |]])
@@ -51,7 +51,7 @@ test("mistakes in a text table are reported with their line", function()
   fails("argument", read, 7)
 end)
 
-test("rows are compared in order, with types from their values", function()
+test("expected rows are compared in order, with types from the actual values", function()
   shop()
   passes([=[
     expect(t.db:fetch_all("SELECT * FROM invoices ORDER BY id")):rows [[
@@ -78,11 +78,11 @@ test("requests, classes, records and plain tables can be compared as rows", func
     expect({}):rows "| whatever |"]=])
 end)
 
-test("an infinite number is written the way it is displayed", function()
+test("an infinite number is written in a cell like in a failure", function()
   passes([[expect(t.db:fetch_all("SELECT 9e999 AS a, -9e999 AS b")):rows "| a | b |\n| inf | -inf |"]])
 end)
 
-test("quotes force text", function()
+test("quotes in a cell force text", function()
   passes("expect({ { a = '1' } }):rows '| a |\\n| \"1\" |'")
   local found = failure("expect({ { a = 1 } }):rows '| a |\\n| \"1\" |'")
   equal(found.details, { "  a", '! 1     a: expected "1"' })
@@ -103,18 +103,18 @@ test("a failure shows the rows and marks the different ones", function()
   })
 end)
 
-test("an additional row in the middle is the only marked row", function()
+test("if a row is added in the middle, only this row is marked", function()
   local found = failure([=[
     expect({ { a = 1 }, { a = 9 }, { a = 2 }, { a = 3 } }):rows "| a |\n| 1 |\n| 2 |\n| 3 |"]=])
   equal(found.details, { "  a", "  1", "- 9     unexpected", "  2", "  3" })
 end)
 
-test("rows in a different order are reported as such", function()
+test("a failure mentions rows in a different order", function()
   local found = failure('expect({ { a = 2 }, { a = 1 } }):rows "| a |\\n| 1 |\\n| 2 |"')
   equal(found.details[#found.details], "  the rows are in another order; use rows_any_order to ignore it")
 end)
 
-test("an incomplete search for the rows of names is reported", function()
+test("a failure reports that the search for the rows of names was incomplete", function()
   local found = failure([=[
     local rows, lines = {}, { "| a | b |" }
     for a = 1, 6 do
@@ -127,7 +127,7 @@ test("an incomplete search for the rows of names is reported", function()
   matches(found.details[#found.details], "not all of them were tried")
 end)
 
-test("of many rows, the different ones and their neighbors are shown", function()
+test("if there are many rows, a failure shows the different ones and their neighbors", function()
   local found = failure([=[
     local rows, lines = {}, { "| a |" }
     for index = 1, 40 do rows[index], lines[index + 1] = { a = index }, "| " .. index .. " |" end
@@ -146,7 +146,7 @@ test("many different rows are compared side by side", function()
   equal({ found.details[2], found.details[3], found.details[102] }, { "! 1       a: expected 2", "  2", "  ... and more, of 601 rows" })
 end)
 
-test("rows in any order are matched one to one, even if a line fits several rows", function()
+test("rows_any_order matches rows one to one, even if a line fits several rows", function()
   passes([=[
     expect({ { a = 1, b = 1 }, { a = 1, b = 2 } }):rows_any_order "| a | b |\n| 1 | * |\n| 1 | 1 |"
     expect({ { a = 1 }, { a = 1 }, { a = 2 } }):rows_any_order "| a |\n| 2 |\n| 1 |\n| 1 |"]=])
@@ -162,13 +162,13 @@ test("has_rows looks for rows among others", function()
   equal(failure('expect({ { a = 1 } }):has_rows "| a |\\n| 3 |"').details, { "  a", "+ 3     missing", "  1" })
 end)
 
-test("a name represents the same value everywhere", function()
+test("a name represents the same value in every cell", function()
   passes('expect({ { a = 7, b = 7 }, { a = 8, b = 7 } }):rows "| a | b |\\n| @x | @x |\\n| @y | @x |"')
   local found = failure('expect({ { a = 7 }, { a = 8 } }):rows "| a |\\n| @x |\\n| @x |"')
   equal(found.details, { "  a", "  7", "! 8     a: expected @x (7)" })
 end)
 
-test("in any order, rows are assigned so that each name has one value", function()
+test("rows_any_order assigns rows to lines with one value for each name", function()
   passes([=[
     expect({ { a = 1, b = 7 }, { a = 2, b = 8 }, { a = 2, b = 7 } }):rows_any_order "| a | b |\n| 1 | @x |\n| 2 | @x |\n| * | 8 |"
     expect({ { a = 1, b = 8 }, { a = 1, b = 7 }, { a = 2, b = 7 } }):has_rows "| a | b |\n| 1 | @x |\n| 2 | @x |"
@@ -181,7 +181,7 @@ test("in any order, rows are assigned so that each name has one value", function
     { "  a", "  7", "! 8     a: expected @x (7)" })
 end)
 
-test("a cell with `now` is the time of the clock", function()
+test("a cell with `now` is the time of the scenario's clock", function()
   passes([=[
     local now = perilune.now()
     perilune.now = function() return now end
@@ -189,14 +189,14 @@ test("a cell with `now` is the time of the clock", function()
   matches(failure('expect({ { a = "2000-01-01 00:00:00" } }):rows "| a |\\n| now |"').details[2], "a: expected now (20")
 end)
 
-test("an unknown heading is an error with the nearest column", function()
+test("an unknown heading in a text table is an error with the nearest column", function()
   shop()
   local found = failure('expect(t.db.invoices):rows "| id | numbr |"')
   equal(found.kind, "unknown_column")
   matches(found.message, "no column `numbr`; did you mean `number`?")
 end)
 
-test("an empty cell is an error", function()
+test("an empty cell in expected rows is an error", function()
   matches(failure('expect({ { a = 1, b = 2 } }):rows "| a | b |\\n| 1 | |"').message, "row 1 of the text table: column `b` is empty; use ~")
 end)
 
@@ -223,7 +223,7 @@ local function changed(list)
   return { begin_changes = function() return 1 end, end_changes = function(number) return number == 1 and list end }
 end
 
-test("changes are rows with op, table, key, and before -> after", function()
+test("changes are compared as rows with op, table, key, and before -> after", function()
   local host = changed{
     change("insert", "invoices", 3, nil, { id = 3, status = "draft" }),
     change("update", "invoices", 1, { id = 1, status = "draft" }, { id = 1, status = "sent", sent_at = "x" }, { "status", "sent_at" }),
@@ -264,7 +264,7 @@ test("changes are printed with a line for each", function()
   passes("check(tostring(t.changes(function() end)) == 'no changes')", changed{})
 end)
 
-test("an empty cell in changes means an unchanged column", function()
+test("an empty cell in expected changes means an unchanged column", function()
   local host = changed{ change("update", "invoices", 1, { id = 1, status = "draft" }, { id = 1, status = "sent" }, { "status" }) }
   passes('expect(t.changes(function() end)):rows "| key | status | sent_at |\\n| 1 | draft -> sent | |"', host)
 end)

@@ -9,7 +9,7 @@ local function types_of(sql)
   return text
 end
 
-test("a table has types for its records, their values, requests and class", function()
+test("each table has generated types for its records, values, requests and class", function()
   local text = types_of[[
     CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
     CREATE TABLE invoices (
@@ -44,7 +44,7 @@ test("a table has types for its records, their values, requests and class", func
   matches(text, "---@class perilune.fixtures\n---@field models any")
 end)
 
-test("the type of a class follows from the name of its table", function()
+test("the name of a class type follows from its table", function()
   local text = types_of("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE KEY (TABLE_ TEXT)")
   matches(text, '---@overload fun(table_name: "a", options?: perilune.record_options): perilune.class.a\n')
   matches(text, '---@overload fun(table_name: "KEY", options?: perilune.record_options): perilune.class.KEY\n')
@@ -53,7 +53,7 @@ test("the type of a class follows from the name of its table", function()
   matches(text, "---@class perilune.class.KEY: perilune.request.KEY, perilune.record_class\n")
 end)
 
-test("requests keep the type of their records", function()
+test("derived requests keep the type of their records", function()
   local text = types_of("CREATE TABLE a (id INTEGER PRIMARY KEY)")
   for _, name in ipairs{ "filter", "order", "limit", "including_all", "joining_optional", "unordered", "union" } do
     matches(text, ("---@field %s fun(self: perilune.request.a, ...: any): perilune.request.a"):format(name))
@@ -62,14 +62,14 @@ test("requests keep the type of their records", function()
   equal(text:find("@field select ", 1, true), nil)
 end)
 
-test("views have types, and names that are not Lua identifiers are left out", function()
+test("views have types, and names that are not Lua identifiers are left out of types", function()
   local text = types_of('CREATE TABLE a (id INTEGER PRIMARY KEY, "two words" TEXT); CREATE VIEW b AS SELECT id FROM a; CREATE TABLE "c d" (x)')
   matches(text, '---@field ["two words"]? string')
   matches(text, "---@class (exact) perilune.record.b")
   equal(text:find("c d", 1, true), nil)
 end)
 
-test("the output is the same each time", function()
+test("generated types are the same each time", function()
   local text = types_of("CREATE TABLE b (x INTEGER, y TEXT, z REAL); CREATE TABLE a (x)")
   equal(library("scenarios").types(), text)
 end)

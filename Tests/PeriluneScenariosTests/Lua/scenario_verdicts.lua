@@ -23,7 +23,7 @@ test("each failure is reported once, even one that ends the scenario", function(
   equal(failure("local ok, err = pcall(function() check(1 == 2) end)\nerror(err, 0)").message, "check(1 == 2)")
 end)
 
-test("other errors and expected failures may be caught", function()
+test("a scenario may catch other errors and expected failures", function()
   passes("check(not pcall(error, 'x'))\ncheck(pcall(function() expect(1):equals(1) end))")
   passes("local err = expect_error(function() check(1 == 2) end, { kind = 'expectation' })\ncheck(err.message == 'check(1 == 2)')")
   passes("expect_error(function() t.step('s', function() error('x') end) end, 'x')")
@@ -42,12 +42,12 @@ test("an expectation without a matcher fails the scenario at its line", function
   equal(failure("pcall(function() expect(1):equls(1) end)").kind, "open_expectation")
 end)
 
-test("checks are counted", function()
+test("the checks of a scenario are counted", function()
   equal(run("").checks, 0)
   equal(run("check(true)\ncheck(1 == 1 and true)\nexpect(1):equals(1):is(1)\nexpect_error(error)").checks, 5)
 end)
 
-test("a task that has not begun at the end fails the scenario", function()
+test("a task that has not started when the scenario ends fails the scenario", function()
   local host = {}
   local found = failure("check(true)\nperilune.spawn(function() end)", host)
   equal({ found.kind, found.line }, { "unstarted_task", 3 })
@@ -105,7 +105,7 @@ test("each stub of a chain has a separate count, and an uncalled stub is reporte
   equal(result.notes, { "the stub of mail.list was never called; :once() requires a call" })
 end)
 
-test("invalid counts of stubs are reported", function()
+test("invalid call counts of stubs are reported", function()
   local host = effects_host()
   matches(failure("t.effects.mail:once()", host).message, "t.effects.mail:once: call it on a stub")
   matches(run("t.effects.mail:stub('a', 1):times()", host).failures[1].message, "expected a number of calls, got nil")
@@ -116,7 +116,7 @@ test("invalid counts of stubs are reported", function()
   matches(run("t.effects.mail:stub('a', 1):times(2, 3)", host).failures[1].message, "times: takes one argument")
 end)
 
-test("surplus arguments of stubs and calls are refused", function()
+test("stubs and checks of calls refuse surplus arguments", function()
   local host = effects_host()
   matches(failure("t.effects.mail:stub('a', 1, 2)", host).message, "t.effects.mail:stub: takes at most 2 arguments, got the integer 2")
   matches(failure("t.effects.mail:calls('a', 1)", host).message, "t.effects.mail:calls: takes one argument, got the integer 1")
@@ -136,7 +136,7 @@ local function with_option(fails, body)
   return S.run(file .. " > s", {})
 end
 
-test("an option names the error by which a scenario must fail", function()
+test("the option fails can name the error with which a scenario must fail", function()
   equal(with_option("'#12'", "error('anything')").fails_as_said, true)
   equal(with_option("{ reason = '#12', kind = 'expectation' }", "check(1 == 2)").fails_as_said, true)
   equal(with_option("{ message = 'went %a+' }", "error('went wrong')").fails_as_said, true)

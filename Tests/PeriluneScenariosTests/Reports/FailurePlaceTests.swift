@@ -67,7 +67,7 @@ import Testing
                 """), "\(text)")
     }
 
-    @Test func `a module's own function named check is not replaced, and modules are the same in each scenario`() async throws {
+    @Test func `a module keeps its own function named check, and modules are the same in each scenario`() async throws {
         let project = try ScenarioProject([
             "scenarios/own.lua": "local check = function(x) return x end\nreturn function(a, b) return check(a == b) end",
             "scenarios/helpers.lua": Self.helpers,
@@ -84,7 +84,7 @@ import Testing
         #expect(run.summary.count(.passed) == 3, "\(run.summary.failures.flatMap(\.failures))")
     }
 
-    @Test func `a scenario that was ended shows its current line and the frames that led there`() async throws {
+    @Test func `a scenario that was ended shows its current line and stack frames`() async throws {
         let project = try ScenarioProject([
             "scenarios/helpers.lua": "return function(db)\n  while true do\n    local x = 1\n  end\nend\n",
             "scenarios/a_scenario.lua": """

@@ -9,7 +9,9 @@ import Testing
         return try await project.run(.html) { $0.keepsDetails = true }[.html]
     }
 
-    @Test func `a page shows scenarios with steps, statements, changed rows, and expected and actual values`() async throws {
+    @Test func `the HTML report shows scenarios with steps, statements, changed rows, and expected and actual values`()
+        async throws
+    {
         let page = try await Self.page([
             "scenarios/shop_scenario.lua": """
             scenario("rows <differ>", function(t)
@@ -43,7 +45,7 @@ import Testing
         #expect(page.contains("perilune test scenarios/shop_scenario.lua:1 --seed "))
     }
 
-    @Test func `changed rows are marked`() async throws {
+    @Test func `the HTML report marks changed rows`() async throws {
         let page = try await Self.page([
             "migrations/1.sql":
                 "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO item VALUES (1, 'old'), (2, 'gone');",
@@ -62,7 +64,7 @@ import Testing
                 && page.contains("<span class=\"dim\">NULL</span>"))
     }
 
-    @Test func `a page is self-contained, and its contents cannot run as scripts`() async throws {
+    @Test func `the HTML report is self-contained, and its contents cannot run as scripts`() async throws {
         let page = try await Self.page([
             "scenarios/bad_scenario.lua": """
             scenario("</script><script>alert(1)</script>", function(t)

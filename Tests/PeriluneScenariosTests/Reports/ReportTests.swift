@@ -54,12 +54,12 @@ import Testing
         #expect(text.contains("FAIL") && !text.contains("last SQL"), "\(text)")
     }
 
-    @Test func `dots show one sign per scenario and the failures at the end`() async throws {
+    @Test func `the dots report shows one character per scenario, and failures at the end`() async throws {
         let text = try await run(.dots)
         #expect(text.hasPrefix("E.FsT\n\nERROR  scenarios/b_scenario.lua:1"), "\(text)")
     }
 
-    @Test func `prove can read TAP reports`() async throws {
+    @Test func `the tool prove can read TAP reports`() async throws {
         #expect(try await run(.tap14).hasPrefix("TAP version 14\n"))
         let text = try await run(.tap)
         #expect(text.hasPrefix("TAP version 13\nnot ok 1 - scenarios/b_scenario.lua:1 the file does not load\n"))
@@ -73,7 +73,7 @@ import Testing
         #expect(!failing.output.contains("Parse errors"), "\(failing.output)")
     }
 
-    @Test func `TAP 14 reports follow the grammar`() async throws {
+    @Test func `TAP 14 reports follow the TAP grammar`() async throws {
         try TAPGrammar.check(try await run(.tap14), version: 14)
         try TAPGrammar.check(try await run(.tap), version: 13)
         let empty = try await ScenarioProject("").run(.tap14)[.tap14]
@@ -81,7 +81,7 @@ import Testing
         try TAPGrammar.check(empty, version: 14)
     }
 
-    @Test func `the TAP grammar refuses malformed reports`() {
+    @Test func `the TAP grammar of the tests refuses malformed reports`() {
         for text in [
             "1..1\nok 1\n", "TAP version 14\nok 1\n", "TAP version 14\n1..2\nok 1\n", "TAP version 14\n1..1\nok 2\n",
             "TAP version 14\n1..1\nok 1\n  ---\n  a: 1\n", "TAP version 14\n1..1\nwhat\nok 1\n",
@@ -91,14 +91,14 @@ import Testing
         }
     }
 
-    @Test func `prove accepts the TAP report of a run that has passed`() async throws {
+    @Test func `the tool prove accepts the TAP report of a passed run`() async throws {
         let project = try ScenarioProject("scenario('one', function(t) t.step('a', function() end) end)")
         let text = try await project.run(.tap)[.tap]
         let passing = try Tool.run("prove", input: text, named: "report.t", ["--exec", "cat", "-"])
         #expect(passing.status == 0, "\(passing.output)")
     }
 
-    @Test func `names and expressions of several lines are valid in TAP reports`() async throws {
+    @Test func `multiline names and expressions are valid in TAP reports`() async throws {
         let project = try ScenarioProject(
             """
             scenario("one\\nname", function(t)
@@ -223,7 +223,7 @@ import Testing
         #expect(text.contains(#"<failure message="attempt 3: check"#), "\(text)")
     }
 
-    @Test func `events are lines of JSON with a version`() async throws {
+    @Test func `the events report consists of JSON lines with a version`() async throws {
         let text = try await run(.jsonl)
         let lines = text.split(separator: "\n")
         let events = try lines.map { try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]) }

@@ -12,7 +12,7 @@ import Testing
         ("SELECT ?1, -?, +:a/**/", "SELECT 2, --3, +4/**/", ["2", "-3", "4"]),
         ("SELECT ?", "SELECT 'a ? b'", ["'a ? b'"]),
     ])
-    func `bound values are found in the expanded SQL text`(_ sql: String, _ expanded: String, _ values: [String]) {
+    func `bound values can be extracted from expanded SQL`(_ sql: String, _ expanded: String, _ values: [String]) {
         #expect(BoundValues.values(in: expanded, of: sql) == values)
     }
 }

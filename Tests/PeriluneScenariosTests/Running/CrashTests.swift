@@ -67,7 +67,7 @@ import Testing
         return .at([try #require(points.first { $0.text.hasPrefix(prefix) }, "\(points.map(\.text))").number])
     }
 
-    @Test func `a durable automation survives a crash at each point`() async throws {
+    @Test func `a durable automation survives a crash at each crash point`() async throws {
         let result = try await run(Self.service).result
         #expect(result.failures.map(\.message) == [])
         #expect(result.outcome == .passed)
@@ -81,7 +81,7 @@ import Testing
         #expect(texts.contains { $0.hasPrefix("after the commit of sleep") }, "\(texts)")
     }
 
-    @Test func `two crashes in one run are survived`() async throws {
+    @Test func `a durable automation survives two crashes in one run`() async throws {
         let result = try await run(Self.service, depth: 2, points: 6).result
         #expect(result.failures.map(\.message) == [])
         let pairs = try #require(result.crashes).trials.filter { $0.numbers.count == 2 }
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// After a crash the runs take turns in a different order, and a run that waits ends while another one is stopped by the crash.
-    @Test func `runs that wait and end at different times survive a crash at each point`() async throws {
+    @Test func `runs that wait and end at different times survive a crash at each crash point`() async throws {
         let service = """
             local payments = require "payments"
             local Order = perilune.record("orders")
@@ -115,14 +115,14 @@ import Testing
         #expect(result.outcome == .passed)
     }
 
-    @Test func `without the request for crashes, points are counted only`() async throws {
+    @Test func `without the option to crash, crash points are only counted`() async throws {
         let result = try await run(Self.service, crashes: .none).result
         #expect(result.outcome == .passed)
         #expect(result.crashes?.trials.isEmpty == true)
         #expect(result.crashes?.count ?? 0 > 20)
     }
 
-    @Test func `the seed chooses the points if there are many`() async throws {
+    @Test func `the seed selects the crash points if there are many`() async throws {
         let first = try await run(Self.service, points: 3).result, second = try await run(Self.service, points: 3).result
         #expect(first.crashes?.trials.count == 3)
         #expect(first.crashes?.trials.map(\.numbers) == second.crashes?.trials.map(\.numbers))
@@ -159,7 +159,7 @@ import Testing
         """
     }
 
-    @Test func `a memo that is written after the transaction of its step is found`() async throws {
+    @Test func `crash testing detects a record that is written after the transaction of its step`() async throws {
         let failures = try await faults(
             """
             perilune.automation{ name = "reserve", interrupted = "rerun", on = { change = "orders" }, run = function()
@@ -177,7 +177,7 @@ import Testing
         #expect(failure.details.last?.contains("--crash-at") == true)
     }
 
-    @Test func `a key made of the time is found`() async throws {
+    @Test func `crash testing detects an idempotency key that depends on the time`() async throws {
         let failures = try await faults(
             Self.service.replacing("payments.charge(id, key)", with: "payments.charge(id, os.time())"),
             at: "after payments.charge")
@@ -186,7 +186,7 @@ import Testing
             "\(failures.map(\.message))")
     }
 
-    @Test func `a trigger that is consumed before its work is recorded is found`() async throws {
+    @Test func `crash testing detects a trigger that is consumed before its work is recorded`() async throws {
         let failures = try await faults(
             """
             local Paid = perilune.record("orders"):filter{ state = "paid" }
@@ -203,7 +203,7 @@ import Testing
             "\(failures.map(\.message))")
     }
 
-    @Test func `a retry counter in memory is found`() async throws {
+    @Test func `crash testing detects a retry counter in memory`() async throws {
         let failures = try await faults(
             """
             local payments = require "payments"
@@ -225,7 +225,7 @@ import Testing
             "\(failures.map(\.message))")
     }
 
-    @Test func `a step outside of a transaction is found`() async throws {
+    @Test func `crash testing detects a step outside of a transaction`() async throws {
         let failures = try await faults(
             """
             local jobs = perilune.jobs("reserve")
@@ -248,7 +248,7 @@ import Testing
 
     // MARK: - Scripts
 
-    @Test func `a script that is not idempotent is found`() async throws {
+    @Test func `crash testing detects a script that is not idempotent`() async throws {
         let scenario = """
             scenario("a script", { crash = "rerun" }, function(t)
               t.run("service.lua")
@@ -267,7 +267,7 @@ import Testing
 
     // MARK: - Options
 
-    @Test func `ignored columns are not compared`() async throws {
+    @Test func `crash testing does not compare ignored columns`() async throws {
         let service = """
             perilune.automation{ name = "touch", durable = true, on = { change = "orders" }, run = function(run)
               run:step("touch", function(db) db:execute("INSERT OR REPLACE INTO memo VALUES (?)", tostring(perilune.now())) end)
@@ -283,17 +283,17 @@ import Testing
         }
     }
 
-    @Test func `the option without a service is an error`() async throws {
+    @Test func `the crash option without a service is an error`() async throws {
         let result = try await run("", "scenario(\"a\", { crash = true }, function(t) check(true) end)").result
         #expect(result.failures.first?.message.hasPrefix("the option `crash` has no effect") == true)
     }
 
-    @Test func `a point beyond the last one is an error`() async throws {
+    @Test func `a crash point beyond the last one is an error`() async throws {
         let result = try await run(Self.service, crashes: .at([9999])).result
         #expect(result.failures.first?.message.contains("the run ended after") == true, "\(result.failures.map(\.message))")
     }
 
-    @Test func `invalid values of the option are explained`() async throws {
+    @Test func `invalid values of the crash option are refused with an explanation`() async throws {
         for (value, text) in [
             ("1", "option `crash`"), ("\"twice\"", "option `crash`"), ("{ ignor = {} }", "did you mean `ignore`?"),
             ("{ down = -1 }", "`down`"),
@@ -329,14 +329,14 @@ import Testing
         #expect(result.failures.map(\.message) == [])
     }
 
-    @Test func `a service whose file fails is an error with its place`() async throws {
+    @Test func `a service whose file fails to load is an error with its location`() async throws {
         let result = try await run("local x = nil\nx.y = 1", Self.scenario).result
         #expect(result.failures.first?.message == "service.lua:2: attempt to index a nil value (local 'x')")
         let missing = try await run("", Self.scenario.replacing("\"service.lua\"", with: "\"other.lua\"")).result
         #expect(missing.failures.first?.message.contains("other.lua") == true)
     }
 
-    @Test func `run_until_idle ends at its limit and names the remaining run`() async throws {
+    @Test func `run_until_idle ends at its limit, and its error names the remaining run`() async throws {
         let result = try await run(
             """
             perilune.automation{ name = "again", retry = { times = 1000, wait = "1 day", factor = 1 }, on = { change = "orders" }, run = function()

@@ -3,7 +3,7 @@ import Testing
 @testable import PeriluneScenarios
 
 @Suite struct InterruptionTests {
-    @Test func `a job that is taken before an interruption and starts after it is cancelled`() throws {
+    @Test func `a scenario that a worker has taken but not started is cancelled by an interruption`() throws {
         let project = try ScenarioProject("scenario('a', function(t) end)")
         let path = "\(project.path)/scenarios/a_scenario.lua"
         let file = try ScenarioFile(ScenarioLocation(path: path, under: project.path))

@@ -28,7 +28,7 @@ import Testing
             "\(failure)")
     }
 
-    @Test func `a broken migration is reported once, with the number of the others`() async throws {
+    @Test func `a failing migration is reported once, with the number of other affected scenarios`() async throws {
         let scenarios = (1...5).map { "scenario('s\($0)', function(t) check(true) end)" }.joined(separator: "\n")
         let project = try ScenarioProject(["migrations/1.sql": "CREATE TABEL x;", "scenarios/a_scenario.lua": scenarios])
         let text = try await project.run(.pretty)[.pretty]
@@ -42,7 +42,7 @@ import Testing
         #expect(verbose.matches(of: #/ERROR  scenarios/a_scenario.lua:\d  s\d   \(/#).count == 5)
     }
 
-    @Test func `several failures are listed again at the end, but a single one is not`() async throws {
+    @Test func `several failures are listed again at the end, and a single one is not`() async throws {
         let project = try ScenarioProject(
             """
             scenario("first", function(t) check(1 == 2) end)
@@ -64,7 +64,7 @@ import Testing
         #expect(!one.contains("failures"))
     }
 
-    @Test func `results are in file order, not in the order in which workers finish`() async throws {
+    @Test func `results are reported in file order, not in the order in which workers finish`() async throws {
         let project = try ScenarioProject(
             """
             scenario("slow", function(t) local n = 0 for i = 1, 3000000 do n = n + i end check(n > 0) end)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `each attempt has its own seed, which reproduces it`() async throws {
+    @Test func `each attempt of a scenario has a separate seed, which reproduces the attempt`() async throws {
         let project = try ScenarioProject(
             """
             scenario("random", { retry = 30 }, function(t)
@@ -92,13 +92,13 @@ import Testing
         #expect(again.outcome == .passed && again.attempts == 1)
     }
 
-    @Test func `coverage counts a module of the current folder once`() {
+    @Test func `line coverage counts a module of the current folder once`() {
         let collector = CoverageCollector()
         collector.add(["./lib/a.lua": [1: 1], "lib/a.lua": [1: 2, 3: 1]])
         #expect(collector.take() == ["lib/a.lua": [1: 3, 3: 1]])
     }
 
-    @Test func `coverage includes files that were never loaded`() async throws {
+    @Test func `line coverage includes files that were never loaded`() async throws {
         let project = try ScenarioProject([
             "used.lua": "return 1", "lib/never.lua": "local a = 1\nreturn a", ".hidden/x.lua": "return 1",
             "scenarios/support.lua": "",

@@ -19,7 +19,7 @@ import PeriluneTestTools
         #expect(run.summary.exitStatus == 1)
     }
 
-    @Test func `each scenario has a separate state and a separate database`() async throws {
+    @Test func `each scenario has a separate Lua state and a separate database`() async throws {
         let project = try ScenarioProject([
             "migrations/1_thing.sql": "CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT)",
             "scenarios/a_scenario.lua": """
@@ -37,7 +37,7 @@ import PeriluneTestTools
         #expect(run.summary.count(.passed) == 2)
     }
 
-    @Test func `a scenario that takes too long is ended, in Lua and in SQL`() async throws {
+    @Test func `a scenario that exceeds its time limit is ended, in Lua and in SQL`() async throws {
         let project = try ScenarioProject(
             """
             scenario("lua", { timeout = "100ms" }, function(t) while true do pcall(function() while true do end end) end end)
@@ -134,7 +134,7 @@ import PeriluneTestTools
         #expect(run.summary.count(.passed) == 6)
     }
 
-    @Test func `random values depend on the seed and the scenario`() async throws {
+    @Test func `random values depend on the seed and on the scenario`() async throws {
         let project = try ScenarioProject(
             """
             for i = 1, 3 do
@@ -155,7 +155,7 @@ import PeriluneTestTools
         #expect(try first.result("random 1").output != first.result("random 2").output)
     }
 
-    @Test func `the order depends on the seed`() async throws {
+    @Test func `the order of scenarios depends on the seed`() async throws {
         let project = try ScenarioProject("for i = 1, 20 do scenario('s' .. i, function(t) end) end")
         let names = { (run: ScenarioProject.Outcome) in run.summary.results.map(\.scenario.name) }
         let first = try await names(project.run { $0.order = .random })
@@ -170,7 +170,7 @@ import PeriluneTestTools
         #expect(Set(first) == Set(other))
     }
 
-    @Test func `a run can be repeated, and a scenario can be stressed`() async throws {
+    @Test func `a test run and a single scenario can be repeated`() async throws {
         let project = try ScenarioProject("scenario('one', function(t) print(math.random()) end)")
         let rounds = try await project.run { $0.rounds = 3 }
         #expect(rounds.summary.results.map(\.round) == [1, 2, 3])
@@ -229,7 +229,7 @@ import PeriluneTestTools
     }
 
     @Test(arguments: [("5", "5"), ("-7", "-7"), ("\"five\"", nil)])
-    func `a scenario with its own seed uses it unchanged in every run`(seed: String, shown: String?) async throws {
+    func `a scenario that defines a seed uses it unchanged in every run`(seed: String, shown: String?) async throws {
         let project = try ScenarioProject(
             """
             scenario("its own", { seed = \(seed) }, function(t)

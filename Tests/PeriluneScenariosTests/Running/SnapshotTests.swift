@@ -8,7 +8,7 @@ import Testing
         "scenario('\(name)', function(t) expect(\(value)):snapshot('\(snapshot)') end)\n"
     }
 
-    @Test func `values of different types have different snapshots`() async throws {
+    @Test func `snapshots distinguish values of different types`() async throws {
         for (old, new) in [("'1'", "1"), ("'true'", "true"), ("'text\\n'", "'text'"), ("{ { a = '1' } }", "{ { a = 1 } }")] {
             let project = try ScenarioProject(scenario("s", old, "x"))
             #expect(try await project.run { $0.snapshots = .replace }.outcome("s") == .passed)
@@ -93,7 +93,7 @@ import Testing
         #expect(try await project.run().summary.obsoleteSnapshots.isEmpty)
     }
 
-    @Test func `a run that has not compared everything reports no obsolete snapshots`() async throws {
+    @Test func `a run that compared only some snapshots reports none as unused`() async throws {
         let text = scenario("one", "1", "x") + scenario("two", "2", "y")
         let project = try ScenarioProject(text)
         _ = try await project.run { $0.snapshots = .replace }

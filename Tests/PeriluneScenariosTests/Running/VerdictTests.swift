@@ -24,7 +24,7 @@ import Testing
         #expect(run[.jsonl].contains(#""checks":0,"warnings":["the scenario checks nothing: "#))
     }
 
-    @Test func `an option decides the outcome of scenarios without a check, for all or for one`() async throws {
+    @Test func `the option no_checks determines the outcome of scenarios without a check, for all or for one`() async throws {
         let project = try ScenarioProject(
             """
             scenario("plain", function(t) end)
@@ -43,7 +43,7 @@ import Testing
         #expect(try lax.result("plain").warnings.isEmpty && lax.outcome("inner") == .failed)
     }
 
-    @Test func `expected queries, stub counts and errors are checks`() async throws {
+    @Test func `expectations on queries, stub counts and errors count as checks`() async throws {
         let project = try ScenarioProject(
             """
             scenario("a", { max_queries = 1 }, function(t) end)
@@ -86,7 +86,7 @@ import Testing
         #expect(failures.map(\.message) == ["no"])
     }
 
-    @Test func `tasks that fail or have not started by the end fail the scenario`() async throws {
+    @Test func `tasks that fail, or that have not started when the scenario ends, fail the scenario`() async throws {
         let project = try ScenarioProject(
             """
             scenario("not begun", function(t)

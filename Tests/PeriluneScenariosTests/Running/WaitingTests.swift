@@ -24,7 +24,7 @@ import Testing
         #expect(result.outcome == .passed, "\(result.failures.map(\.message)) \(result.failures.flatMap(\.details))")
     }
 
-    @Test func `a scenario can sleep for an hour, and the clocks of Lua and SQL advance`() async throws {
+    @Test func `a scenario can sleep for an hour of virtual time, which advances the clocks of Lua and SQL`() async throws {
         try await passes(
             """
             local seen = {}
@@ -59,7 +59,8 @@ import Testing
                 """)
     }
 
-    @Test func `t.run returns while a script has callbacks left, and its automations continue during the scenario`() async throws
+    @Test func `t.run returns while a script has pending callbacks, and its automations continue during the scenario`()
+        async throws
     {
         try await passes(
             """
@@ -110,7 +111,7 @@ import Testing
                 """)
     }
 
-    @Test func `a script may sleep in its main chunk, and time passes for all`() async throws {
+    @Test func `a script may sleep in its main chunk, which advances the time of the scenario`() async throws {
         let result = try await result(
             """
             perilune.after(5, function() print("scenario", perilune.now().second) end)
@@ -186,7 +187,7 @@ import Testing
             """, script: "perilune.after(1, function() error('boom') end) perilune.sleep(60)")
     }
 
-    @Test func `a scenario that waits forever is ended at its time limit, at the line that waits`() async throws {
+    @Test func `a scenario that waits forever is ended at its time limit, and the failure has the waiting line`() async throws {
         let result = try await result(
             """
             t.step("waits", function()
@@ -203,7 +204,7 @@ import Testing
         #expect(result.failures.first?.message == "timed out: still running after 15.0 s")
     }
 
-    @Test func `a callback that never returns is ended with the scenario, at its line`() async throws {
+    @Test func `a callback that never returns is ended with the scenario, and the failure has its line`() async throws {
         let result = try await result(
             "perilune.after(1, function()\nwhile true do end end)\nperilune.sleep(3600)", timeout: .seconds(2))
         #expect(result.outcome == .timedOut)
@@ -212,7 +213,7 @@ import Testing
         #expect(result.duration < .seconds(1800))
     }
 
-    @Test func `remaining callbacks end with the scenario`() async throws {
+    @Test func `pending callbacks end with the scenario`() async throws {
         let result = try await result(
             """
             t.run("script.lua")
@@ -236,7 +237,7 @@ import Testing
         ("t.db:write(function() t.run('script.lua') end)", "t.run: cannot be called inside a block of the database"),
         ("t.db:write(function() t.wait_until_idle() end)", "t.wait_until_idle: cannot be called inside a block of the database"),
     ])
-    func `waiting in a place that cannot wait is an error`(body: String, message: String) async throws {
+    func `waiting where a scenario cannot wait is an error`(body: String, message: String) async throws {
         let result = try await result(body)
         #expect(result.failures.first?.message.contains(message) == true)
     }

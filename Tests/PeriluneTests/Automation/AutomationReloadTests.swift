@@ -97,7 +97,8 @@ import Testing
     }
 
     @Test(arguments: ways.keys.sorted(), ScriptPlace.allCases)
-    func `a new version ends everything that the previous version started`(way: String, _ place: ScriptPlace) async throws {
+    func `reloading automations ends everything that the previous version started`(way: String, _ place: ScriptPlace) async throws
+    {
         try await withTemporaryFolder { folder in
             let program = try await Program(Self.ways[way]!, place, in: folder)
             try await program.load("first")
@@ -109,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: ways.keys.sorted(), ScriptPlace.allCases)
-    func `a version that fails to load leaves the previous version running and nothing of its own`(
+    func `a version that fails to load has no effect, and the previous version keeps running`(
         way: String, _ place: ScriptPlace
     ) async throws {
         try await withTemporaryFolder { folder in
@@ -124,7 +125,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `listing the automations in a file leaves nothing behind`(_ place: ScriptPlace) async throws {
+    func `listing the automations of a file leaves nothing behind`(_ place: ScriptPlace) async throws {
         try await withTemporaryFolder { folder in
             let program = try await Program(
                 "perilune.every('1s', say) perilune.automation{ name = 'x', on = { event = 'poke' }, run = say }", place,
@@ -137,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `modules are reloaded with the file, and kept if it fails`() async throws {
+    @Test func `modules are reloaded with the automation file, or kept if it fails to load`() async throws {
         try await withTemporaryFolder { folder in
             var configuration = ScriptHost.Configuration(database: .inMemory())
             configuration.moduleFolder = folder
@@ -161,7 +162,7 @@ import Testing
 
     private static func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
 
-    @Test func `a version starts without the globals and the memory of the previous one`() async throws {
+    @Test func `a new version starts without the globals and the memory of the previous one`() async throws {
         try await withTemporaryFolder { folder in
             var configuration = ScriptHost.Configuration(database: .inMemory())
             configuration.limits = LuaLimits(memoryInBytes: 16 << 20)
@@ -192,7 +193,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `the automations in a file run in one host at a time`(inMemory: Bool) async throws {
+    @Test(arguments: [true, false]) func `the automations of a file run in one host at a time`(inMemory: Bool) async throws {
         try await withTemporaryFolder { folder in
             let file = "\(folder)/automations.lua"
             try Self.write("perilune.automation{ name = 'x', on = { every = '1h' }, run = function() end }", to: file)

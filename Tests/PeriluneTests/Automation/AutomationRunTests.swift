@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `as many long statements are recorded as fit`() async throws {
+    @Test func `a run records long statements up to its size limit`() async throws {
         let host = try await ScriptHost(database: .inMemory())
         let statements: String = try await host.run(
             source: """
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `the latest of many runs are kept`(_ place: ScriptPlace) async throws {
+    func `only the latest of many runs are kept`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         try await host.run(
             source: """
@@ -83,7 +83,7 @@ import Testing
         #expect(error?.kind == "unknown_automation")
     }
 
-    @Test func `cancelled observations and timers leave nothing behind`() async throws {
+    @Test func `cancelled observations and timers of automations leave nothing behind`() async throws {
         let host = try await ScriptHost(database: .inMemory())
         let slowdown: Double = try await host.run(
             source: """
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `automations of a file run, and Swift sees their runs`(_ place: ScriptPlace) async throws {
+    func `Swift can read the runs of a file's automations`(_ place: ScriptPlace) async throws {
         try await withTemporaryFolder { folder in
             let file = "\(folder)/a.lua"
             try Data(

@@ -116,7 +116,7 @@ import Testing
 
     // MARK: - Due times
 
-    @Test func `a tenant is parked until it is due`() async throws {
+    @Test func `a tenant is parked until its next due time`() async throws {
         try await Fixture.run { fixture in
             try await fixture.add(
                 Self.note + "perilune.automation{ name = 'tick', on = { every = '1h' }, run = function() note('tick') end }")
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `a schedule for which a tenant was woken late is not missed`() async throws {
+    @Test func `a due time for which a tenant is woken late does not count as missed`() async throws {
         try await Fixture.run { fixture in
             try await fixture.add(
                 Self.note
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `a due time that passes while no server runs is missed`() async throws {
+    @Test func `a due time that passes while no server runs counts as missed`() async throws {
         try await Fixture.run { fixture in
             let script =
                 Self.note
@@ -205,7 +205,7 @@ import Testing
 
     // MARK: - Writes
 
-    @Test func `a write of another connection wakes a tenant, and reading does not`() async throws {
+    @Test func `a write by another connection wakes a tenant, and a read does not`() async throws {
         try await Fixture.run { fixture in
             try await fixture.add(
                 Self.note
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `a database without a write-ahead log is watched too`() async throws {
+    @Test func `a database without a write-ahead log is also watched for writes`() async throws {
         try await Fixture.run { fixture in
             let file = try fixture.write(
                 Self.note
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func `jobs that another process adds are handled`() async throws {
+    @Test func `jobs that another process enqueues are handled`() async throws {
         try await Fixture.run { fixture in
             try await fixture.add(Self.note + "perilune.jobs('mail'):handle(function(job) note(job.payload.to) end)")
             #expect(await fixture.isParked())
@@ -281,7 +281,7 @@ import Testing
     }
 
     /// Writes come at any moment, in particular while the tenant is being parked.
-    @Test func `no write is lost while a tenant is parked and woken`() async throws {
+    @Test func `no write is missed while a tenant is parked and woken`() async throws {
         // Only in the live context, a tenant that is awake looks for the writes of other programs.
         try await DependencyContainer.inProcess(.live) {
             try await Fixture.run { fixture in
@@ -323,7 +323,9 @@ import Testing
         ),
         ("Item = perilune.record('item') Item:observe(print)", "a script has started an observation"),
     ])
-    func `a tenant that needs its host stays awake, with the reason`(script: String, reason: String) async throws {
+    func `a tenant that needs its host stays awake, and the server reports the reason`(script: String, reason: String)
+        async throws
+    {
         try await Fixture.run { fixture in
             try await fixture.add(script)
             #expect(await eventually { await fixture.server.tenant("a")?.reason == reason })
@@ -363,7 +365,7 @@ import Testing
         }
     }
 
-    @Test func `a server without an idle limit parks no tenant`() async throws {
+    @Test func `an automation server without an idle limit parks no tenant`() async throws {
         try await Fixture.run(idleLimit: nil) { fixture in
             try await fixture.add(
                 Self.note + "perilune.automation{ name = 'tick', on = { every = '1h' }, run = function() note('tick') end }")
@@ -395,7 +397,7 @@ import Testing
         }
     }
 
-    @Test func `a database that the program has opened is not closed`() async throws {
+    @Test func `parking a tenant does not close a database that the program has opened`() async throws {
         try await Fixture.run { fixture in
             let database = try DatabasePool(path: fixture.path("a"))
             try await database.write { db in try db.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)") }
@@ -412,7 +414,7 @@ import Testing
 
     // MARK: - Reload and remove
 
-    @Test func `a parked tenant and an awake one get a new version, and keep the old one if the new one fails`() async throws {
+    @Test func `parked and awake tenants get a new version, or keep the previous one if the new one fails`() async throws {
         try await Fixture.run { fixture in
             func script(_ version: String) -> String {
                 Self.note
@@ -489,7 +491,7 @@ import Testing
         }
     }
 
-    @Test func `a tenant that cannot be woken is tried again`() async throws {
+    @Test func `waking a tenant is retried after a failure`() async throws {
         try await Fixture.run { fixture in
             let isBroken = Mutex(false)
             let file = try fixture.write(
@@ -521,7 +523,7 @@ import Testing
         }
     }
 
-    @Test func `misuse is reported`() async throws {
+    @Test func `misuse of the automation server is reported`() async throws {
         try await Fixture.run { fixture in
             let script = "perilune.automation{ name = 'tick', on = { every = '1h' }, run = print }"
             try await fixture.add(script)
@@ -545,7 +547,7 @@ import Testing
         }
     }
 
-    @Test func `a server runs until its task is cancelled`() async throws {
+    @Test func `an automation server runs until its task is cancelled`() async throws {
         try await Fixture.run { fixture in
             try await fixture.add("perilune.automation{ name = 'tick', on = { every = '1h' }, run = print }")
             let task = Task { await fixture.server.run() }
@@ -558,7 +560,7 @@ import Testing
 
     // MARK: - Many tenants
 
-    @Test func `many tenants are parked, woken by time and by writes, a few at a time`() async throws {
+    @Test func `many tenants are parked, and woken by time and by writes, a few at a time`() async throws {
         try await DependencyContainer.inProcess(.live) {
             try await Fixture.run(maximumWaking: 3) { fixture in
                 let names = (1...50).map { "t\($0)" }

@@ -8,7 +8,9 @@ import Testing
         return try await host.automationStatus(runsAreStuckAfter: .seconds(60))
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `an automation that has run is ready, and has no problem`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases) func `an automation that has run successfully is ready and has no problem`(
+        _ place: ScriptPlace
+    )
         async throws
     {
         let states = try await Self.status(
@@ -25,7 +27,8 @@ import Testing
         #expect(states[0].trigger == "event e")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a failure is a problem until the next success`(_ place: ScriptPlace) async throws
+    @Test(arguments: ScriptPlace.allCases) func `a failed run is a problem until the next success`(_ place: ScriptPlace)
+        async throws
     {
         let source = """
             perilune.automation{ name = "a", on = { event = "e" }, run = function(context)
@@ -71,7 +74,7 @@ import Testing
         #expect(states[3].runningSince == DateSource.year2000())
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `dead jobs, and jobs without a handler, are problems`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases) func `dead jobs and jobs without a handler are problems`(_ place: ScriptPlace)
         async throws
     {
         let states = try await Self.status(

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `invalid options are reported`(_ place: ScriptPlace) async throws {
+    func `invalid options of an enqueued job are reported`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         let error = await #expect(throws: LuaError.self) {
             try await host.jobs("mail").enqueue(1, .init(key: "a", onKey: "replaced"))
@@ -42,7 +42,7 @@ import Testing
 
     // MARK: - Handlers in Swift
 
-    @Test func `a Swift handler runs jobs and reports their outcomes`() async throws {
+    @Test func `a Swift handler runs jobs, and their outcomes are reported`() async throws {
         // A test's clock is frozen, so the pause before a second attempt would never end.
         try await DependencyContainer.with {
             $0.date = .system
@@ -86,7 +86,7 @@ import Testing
         try await handler.stop()
     }
 
-    @Test func `outcomes end when the handler stops, and later jobs stay queued`() async throws {
+    @Test func `the sequence of outcomes ends when the handler stops, and later jobs stay queued`() async throws {
         let host = try await ScriptHost(database: .inMemory())
         let mails = host.jobs("mail")
         let handler = try await mails.handle(Mail.self) { _ in }
@@ -100,7 +100,7 @@ import Testing
         #expect(try await mails.counts()["ready"] == 1)
     }
 
-    @Test(.patience) func `the example of a handler sends a job's mail`() async throws {
+    @Test(.patience) func `the example of a job handler sends a job's mail`() async throws {
         let host = try await ScriptHost(database: .inMemory()), mailer = RecordingMailer()
         @Sendable func report(_ outcome: JobOutcome) { Issue.record("\(outcome)") }
         let handling = Task {

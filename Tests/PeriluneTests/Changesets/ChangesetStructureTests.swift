@@ -11,14 +11,14 @@ import Testing
         return header + [18, 0] + one + [3, 2] + Array("ab".utf8) + [23, 0] + one + [3, 1, 65] + [0, 5] + [9, 1] + one + [4, 0]
     }()
 
-    @Test func `changesets that SQLite makes are valid`() {
+    @Test func `changesets that SQLite creates are found valid`() {
         #expect(ChangesetStructure.isSound(Data()))
         #expect(ChangesetStructure.isSound(Data(Self.sound)))
         #expect(ChangesetStructure.isSound(Data(Self.sound + Self.sound)))
         #expect(throws: Never.self) { try Changeset(bytes: Data(Self.sound)).inverted() }
     }
 
-    @Test func `truncated changesets are invalid unless they end between two changes`() {
+    @Test func `truncated changesets are found invalid unless they end between two changes`() {
         let ends = (1..<Self.sound.count).filter { ChangesetStructure.isSound(Data(Self.sound.prefix($0))) }
         #expect(ends == [6, 21, 37])
     }
@@ -38,12 +38,12 @@ import Testing
             [0x54, 1, 1, 0x74, 0, 99, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1],  // an unknown change
             [0x54, 1, 1, 0x74, 0, 23, 0, 0, 0],  // an update of no row
             [0x50, 1, 1, 0x74, 0],  // a patchset
-        ] as [[UInt8]]) func `changesets that SQLite cannot make are invalid`(_ bytes: [UInt8])
+        ] as [[UInt8]]) func `changesets that SQLite cannot create are found invalid`(_ bytes: [UInt8])
     {
         #expect(!ChangesetStructure.isSound(Data(bytes)))
     }
 
-    @Test func `SQLite reads all changesets with a changed byte that are found valid`() {
+    @Test func `SQLite can read every changeset with a changed byte that is found valid`() {
         var count = 0
         for index in Self.sound.indices {
             for byte in UInt8.min...UInt8.max {

@@ -48,7 +48,7 @@ import Testing
         #expect(try both.followed(by: both.inverted()).isEmpty)
     }
 
-    @Test func `a closure resolves a conflict`() throws {
+    @Test func `a closure resolves a conflict of a changeset`() throws {
         let changeset = try record("UPDATE author SET name = 'Ibsen' WHERE id = 2")
         try queue.write { db in try db.execute(sql: "UPDATE author SET name = 'Sand' WHERE id = 2") }
         let error = #expect(throws: ChangesetError.self) { try queue.write { db in try changeset.apply(to: db) } }
@@ -61,7 +61,7 @@ import Testing
         #expect(try names() == ["Melville", "Ibsen"])
     }
 
-    @Test func `an error from the closure is thrown, and nothing is applied`() throws {
+    @Test func `an error in the conflict closure is thrown, and nothing is applied`() throws {
         struct Stop: Error {}
         let changeset = try record("INSERT INTO author (id, name) VALUES (5, 'Ibsen'); DELETE FROM author WHERE id = 1")
         #expect(throws: Stop.self) { try queue.write { db in try changeset.apply(to: db) { _ in throw Stop() } } }
@@ -75,7 +75,7 @@ import Testing
         #expect(error?.code == .malformed)
     }
 
-    @Test func `too many changes are an error`() throws {
+    @Test func `too many changes in a changeset are an error`() throws {
         let error = #expect(throws: ChangesetError.self) {
             try queue.write { db in
                 try Changeset.recording(in: db, limitInBytes: 1000) {

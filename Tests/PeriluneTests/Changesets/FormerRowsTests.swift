@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct FormerRowsTests {
     /// Compares with a dictionary, using random data.
-    @Test func `rows are found by their keys and keep their original values`() {
+    @Test func `stored rows are found by their keys and keep their original values`() {
         var generator = SeededGenerator(state: 7)
         for keyCount in [1, 3, 9, 300] {
             let rows = FormerRows(in: keyCount == 9 ? .run : .machine)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `a row that is longer than a memory block is stored`() {
+    @Test func `a row that is larger than a memory block can be stored`() {
         let rows = FormerRows(in: .run), bytes = [UInt8](repeating: 5, count: 3 << 20)
         for key in UInt8(1)...3 {
             #expect(![key].withUnsafeBytes { rows.note($0, isIndirect: false) })
@@ -56,7 +56,7 @@ import Testing
         .blob(Array(repeating: 0, count: 20_000)), .blob([]),
     ]
 
-    @Test func `values are found one by one and bound unchanged`() throws {
+    @Test func `values of a changeset are read one by one and bound unchanged`() throws {
         var writer = ChangesetWriter(), single: [[UInt8]] = []
         for value in Self.values {
             var one = ChangesetWriter()

@@ -20,7 +20,9 @@ import Testing
         try await host(place).check(source: source, defining: defining).findings.map(\.description)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a script without faults is valid, and was not run`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases) func `checking a valid script finds no faults and does not run it`(
+        _ place: ScriptPlace
+    )
         async throws
     {
         let host = try await Self.host(place)
@@ -49,14 +51,15 @@ import Testing
         #expect(try await host.run(source: "return ran == nil") == true)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a syntax error is found with its line`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `the check finds a syntax error with its line`(_ place: ScriptPlace) async throws
+    {
         let check = try await Self.host(place).check(source: "local x = 1\nlocal = 2", named: "a.lua")
         #expect(check.findings.map(\.kind) == [.syntax])
         #expect(check.findings.first?.line == 2)
         #expect(check.findings.first?.message.contains("<name> expected near '='") == true)
     }
 
-    @Test func `unknown modules and functions are found, with the nearest name`() async throws {
+    @Test func `the check finds unknown modules and functions, with the nearest name`() async throws {
         #expect(try await Self.findings("local m = require 'mial'") == ["line 1: module `mial` not found; did you mean `mail`?"])
         #expect(
             try await Self.findings("local m = require 'mail'\nm.sned('x')") == [
@@ -72,7 +75,9 @@ import Testing
             ])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `names that the host does not give are found`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `the check finds names that the host does not provide`(_ place: ScriptPlace)
+        async throws
+    {
         #expect(try await Self.findings("io.open('x')", place) == ["line 1: this host does not give scripts `io`"])
         #expect(
             try await Self.findings("os.execute('x')", place).first?.hasPrefix(
@@ -84,7 +89,7 @@ import Testing
             ])
     }
 
-    @Test func `missing functions are found`() async throws {
+    @Test func `the check finds missing functions`() async throws {
         #expect(
             try await Self.findings("function orders.totals() end orders = {}", defining: ["orders.total"]) == [
                 "the script does not define the function `orders.total`; did you mean `orders.totals`?"
@@ -96,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `the shape of automations is checked`() async throws {
+    @Test func `the check finds mistakes in definitions of automations`() async throws {
         let check = try await Self.host().check(
             source: """
                 perilune.automation{ name = "a", on = { schedule = "0 9 * * *" }, run = function(context) if context then return end end }
@@ -109,7 +114,7 @@ import Testing
             ])
     }
 
-    @Test func `text of any kind ends the check`() async throws {
+    @Test func `the check ends for text of any kind`() async throws {
         let host = try await Self.host()
         for source in [
             "[[", "\"", "--[[", "a.", "require", "perilune.automation{", "local", "function", "= = =", "\u{0}", "'\\", "x = {{{",
@@ -129,7 +134,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `reports of errors name the fault that a check finds`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases) func `error reports name the same fault as the check`(_ place: ScriptPlace)
         async throws
     {
         let host = try await Self.host(place)

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `a source opens its file in every context on request`() async throws {
+    @Test func `a database source can open its file in every context`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/shop.sqlite"
             for context in DependencyContainer.Context.allCases {
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: DependencyContainer.Context.allCases)
-    func `a read-only source refuses writes and has the schema`(_ context: DependencyContainer.Context) async throws {
+    func `a read-only database source refuses writes and keeps the schema`(_ context: DependencyContainer.Context) async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/shop.sqlite"
             try await DependencyContainer.inProcess(.live) {
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `the hosts of a pool share the database of their source`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases) func `the hosts of a pool share one database`(_ place: ScriptPlace)
         async throws
     {
         var configuration = place.configuration(
@@ -114,17 +114,17 @@ import Testing
         await pool.close()
     }
 
-    @Test func `a database in memory is migrated for scripts in another process`() async throws {
+    @Test func `a database in memory is migrated for isolated scripts`() async throws {
         let host = try await makeIsolatedHost { $0.database = .inMemory(migrations: Self.schema) }
         #expect(try await host.run(source: "\(Self.insert) return db:fetch_value('SELECT name FROM author')") == "Verne")
     }
 
-    @Test func `a Lua script can be the migration`() async throws {
+    @Test func `a Lua script can migrate the database`() async throws {
         let host = try await ScriptHost(database: .inMemory(migrations: .script("db:execute('CREATE TABLE note (text)')")))
         #expect(try await host.run(source: "return db:table_exists('note')") == true)
     }
 
-    @Test func `a preview in a test does not read the file of its source`() async throws {
+    @Test func `a preview in a test does not read its live database file`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/shop.sqlite"
             try await DependencyContainer.inProcess(.live) {
@@ -150,7 +150,7 @@ import Testing
         #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 1)
     }
 
-    @Test func `a program without the product PeriluneCluster cannot open a database in a cluster`() async throws {
+    @Test func `without the product PeriluneCluster, opening a database in a cluster is an error`() async throws {
         var configuration = ScriptHost.Configuration(database: .inMemory())
         configuration.allowsFiles = true
         let host = try await ScriptHost(configuration)

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `a preparation that fails leaves no new file, and keeps an existing one`() async throws {
+    @Test func `a failed preparation creates no database file and keeps an existing one`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/new.sqlite"
             func prepare(_ migrations: Migrations) async {
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `the file is closed when the last host is gone`() async throws {
+    @Test func `the database file is closed when the last host is released`() async throws {
         try await withTemporaryFolder { folder in
             try await DependencyContainer.inProcess(.live) {
                 try await DependencyContainer.prepare { $0.defaultDatabase = .pool("\(folder)/b.sqlite", migrations: library) }
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `in a test, an unprepared database is empty, in memory, and reported`() async throws {
+    @Test func `in a test, an unprepared default database is empty, in memory, and reported`() async throws {
         try await withKnownIssue {
             let host = try await ScriptHost()
             try await host.run(source: "assert(db:path():find('memory') or db:path() == '')")
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `a file that cannot be opened leaves the database unprepared`() async throws {
+    @Test func `if the file cannot be opened, the default database stays unprepared`() async throws {
         try await DependencyContainer.inProcess(.live) {
             await #expect(throws: DatabaseError.self) {
                 try await DependencyContainer.prepare { $0.defaultDatabase = .queue("/nowhere/at/all.sqlite") }
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `failed migrations leave the database unprepared`() async throws {
+    @Test func `if migrations fail, the default database stays unprepared`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let failing = Migrations.inTransaction { db in try db.execute(sql: "CREATE nonsense") }
             await #expect(throws: DatabaseError.self) {
@@ -266,7 +266,7 @@ import Testing
         #expect(await eventually { database == nil })
     }
 
-    @Test func `a given database is used unchanged and not closed`() async throws {
+    @Test func `an existing database is used unchanged and not closed`() async throws {
         let queue = try DatabaseQueue()
         try await DependencyContainer.inProcess(.live) {
             try await DependencyContainer.prepare { $0.defaultDatabase = .existing(queue) }
@@ -276,7 +276,7 @@ import Testing
         #expect(try await queue.value("SELECT 1", as: Int.self) == 1)
     }
 
-    @Test func `a host can have its own database`() async throws {
+    @Test func `a host can have a database other than the default`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let queue = try DatabaseQueue()
             for database in [DatabaseSource.inMemory(), .existing(queue)] {

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `the status lists applied, pending, edited and unknown migrations of a folder`() async throws {
+    @Test func `the migration status lists applied, pending, edited and unknown migrations of a folder`() async throws {
         try await withTemporaryFolder { folder in
             let migrations = Migrations.folder("\(folder)/migrations"), path = "\(folder)/x.sqlite"
             try Self.write(Self.first, to: "\(folder)/migrations")
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `the status of a migrator is read without changing the database`() async throws {
+    @Test func `reading the status of a migrator does not change the database`() async throws {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("one") { db in try db.create(table: "one") { $0.column("a") } }
         let older = migrator
@@ -57,7 +57,7 @@ import Testing
         #expect(try await Migrations.migrator(older).status(in: queue) == Migrations.Status(applied: ["one"], unknown: ["two"]))
     }
 
-    @Test func `a database that a newer program has migrated is refused unless it is accepted`() async throws {
+    @Test func `a database that a newer program has migrated is refused unless unknown migrations are accepted`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/x.sqlite", old = "\(folder)/old", new = "\(folder)/new"
             try Self.write(Self.first, to: old)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a preview of an edited schema begins with an empty database if that is asked for`() async throws {
+    @Test func `a preview of an edited schema starts with an empty database on request`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/x.sqlite", migrations = "\(folder)/migrations"
             try Self.write(Self.first, to: migrations)

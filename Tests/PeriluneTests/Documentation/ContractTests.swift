@@ -17,7 +17,7 @@ import Testing
         }
     }()
 
-    @Test func `each public declaration has a comment`() {
+    @Test func `each public declaration has a documentation comment`() {
         #expect(Self.declarations.count > 800)
         for (path, declaration) in Self.declarations { #expect(!declaration.comment.isEmpty, "\(path):\(declaration)") }
     }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `each file begins with its purpose`() {
+    @Test func `each source file begins with a comment on its purpose`() {
         for (path, text) in Self.files { #expect(Self.beginsWithPurpose(text), "\(path)") }
         for file in Documentation.files(in: "Sources", ["c", "h"]) {
             #expect(Documentation.text(of: file).hasPrefix("/*"), "\(file.path)")
@@ -89,7 +89,7 @@ import Testing
         #expect(found.filter(\.throwsErrors).map(\.name) == ["required", "d"])
     }
 
-    @Test func `a witness of a documented requirement needs no comment, even through inheritance`() {
+    @Test func `an implementation of a documented protocol requirement needs no comment, even through inheritance`() {
         let texts = [
             "/// P.\npublic protocol P {\n/// F.\nfunc f() throws\n}\nprotocol Q: P {}",
             "extension Int: Module.Q {\npublic func f() throws {}\npublic func g() {}\n}",

@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `the files of the tutorial form a program with the documented output`() async throws {
+    @Test func `the files of the tutorial are a program with the documented output`() async throws {
         let printed = Mutex<[String]>([])
         var configuration = ScriptHost.Configuration()
         configuration.moduleSources = [.folder("\(folder)/library")]
@@ -78,7 +78,7 @@ import Testing
         #expect(count == 4)
     }
 
-    @Test func `links in the catalog have targets`() throws {
+    @Test func `links in the documentation catalog have targets`() throws {
         let pages = Documentation.files(in: "Sources/Perilune/Perilune.docc", ["md"])
         let names = Set(pages.map { $0.deletingPathExtension().lastPathComponent })
         let sources = Documentation.files(in: "Sources/Perilune", ["swift"]).map(Documentation.text(of:)).joined()
@@ -101,7 +101,7 @@ import Testing
         for path in paths { #expect(FileManager.default.fileExists(atPath: projectFolder.appending(path: path).path), "\(path)") }
     }
 
-    @Test func `files that the architecture page names exist`() {
+    @Test func `files that the architecture article names exist`() {
         let page = Documentation.text(of: projectFolder.appending(path: "Sources/Perilune/Perilune.docc/Architecture.md"))
         let paths = page.matches(of: /`((?:\w+\/)+\w+\.(?:swift|c|lua))`/).map { String($0.1) }
         #expect(paths.count > 8)
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `products that the quick start names exist`() {
+    @Test func `package products that the quick start names exist`() {
         let manifest = Documentation.text(of: projectFolder.appending(path: "Package.swift"))
         let page = Documentation.text(of: projectFolder.appending(path: "Sources/Perilune/Perilune.docc/QuickStart.md"))
         let names = page.matches(of: /\.product\(name: "(\w+)"/).map { String($0.1) }

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `marks are found in comments and test names and not in code`() {
+    @Test func `marked phrases are found in comments and test names, and not in code`() {
         let swift = """
             /// What comes to Swift is a copy.
             func run() { print("what is told") }

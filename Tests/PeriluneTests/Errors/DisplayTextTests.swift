@@ -7,7 +7,7 @@ import Testing
         ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本語", 6), ("한", 2), ("ｱ", 1), ("Ａ", 2), ("👍", 2), ("👍🏽", 2),
         ("🇵🇹", 2), ("👩‍💻", 2), ("❤", 1), ("❤️", 2), ("\u{301}", 0), ("ก็", 1), ("→", 1), ("─", 1),
     ])
-    func `width counts terminal columns`(text: String, width: Int) {
+    func `the width of text counts terminal columns`(text: String, width: Int) {
         #expect(DisplayText.width(text) == width)
     }
 
@@ -18,17 +18,17 @@ import Testing
             ([0xE2, 0x82], #"\xE2\x82"#), ([0xE0, 0x80, 0x80], #"\xE0\x80\x80"#), ([0xC2, 0x85], #"\u{85}"#),
             ([0xF0, 0x9F, 0x91, 0x8D], "👍"), ([0x7F], #"\x7F"#), ([0xEF, 0xBB, 0xBF], #"\u{FEFF}"#),
         ] as [([UInt8], String)])
-    func `only safe characters are shown unchanged`(bytes: [UInt8], text: String) {
+    func `only safe characters are displayed unchanged`(bytes: [UInt8], text: String) {
         #expect(DisplayText.escaped(bytes) == text)
     }
 
     /// With quadratic time this would take hours.
-    @Test func `long texts that need escaping throughout are shown completely`() {
+    @Test func `long texts in which every character is escaped are shown completely`() {
         #expect(DisplayText.escaped(Array(repeating: 0, count: 1_000_000)).utf8.count == 4_000_000)
         #expect(DisplayText.escaped(Array(repeating: 0xFF, count: 1_000_000)) == String(repeating: #"\xFF"#, count: 1_000_000))
     }
 
-    @Test func `line breaks can be kept`() {
+    @Test func `line breaks in displayed text can be kept`() {
         #expect(DisplayText.escaped("a\nb\r", keepingLineBreaks: true) == "a\nb\\r")
     }
 }

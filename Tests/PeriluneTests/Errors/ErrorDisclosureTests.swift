@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(.patience, arguments: ScriptPlace.allCases)
-    func `by default, scripts see only texts that are written for people`(_ place: ScriptPlace) async throws {
+    func `by default, scripts see only error messages that are written for people`(_ place: ScriptPlace) async throws {
         let host = try await Self.host(place)
         for function in ["secret", "secret_later", "sql", "file"] {
             let seen = try await Self.seen(function, by: host)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(.patience, arguments: ScriptPlace.allCases)
-    func `the program gets the error itself, for its log`(_ place: ScriptPlace) async throws {
+    func `the program receives the original error for its log`(_ place: ScriptPlace) async throws {
         let host = try await Self.host(place)
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "require('m').secret()") }
         #expect(error?.underlying is Secret)
@@ -74,13 +74,15 @@ import Testing
         #expect(error?.logDescription.contains("/srv/secret") == true)
     }
 
-    @Test(.patience, arguments: ScriptPlace.allCases) func `a host can show all texts`(_ place: ScriptPlace) async throws {
+    @Test(.patience, arguments: ScriptPlace.allCases) func `a host can show scripts all error messages`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await Self.host(place, showsAll: true)
         #expect(try await Self.seen("secret", by: host).contains("/srv/secret"))
         #expect(try await Self.seen("sql", by: host).contains("nowhere"))
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `errors of internal types do not reach the program`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases) func `the program never receives errors of internal types`(_ place: ScriptPlace)
         async throws
     {
         let host = try await ScriptHost(place.configuration(ScriptHost.Configuration(database: .inMemory())))

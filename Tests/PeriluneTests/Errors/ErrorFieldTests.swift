@@ -9,7 +9,7 @@ import Testing
         return try #require(await #expect(throws: LuaError.self) { try await host.run(source: script) }).fields
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `lists, tables, dates, null and blobs keep their form`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases) func `error fields keep lists, tables, dates, null and blobs`(_ place: ScriptPlace)
         async throws
     {
         let fields = try await fields(
@@ -34,8 +34,7 @@ import Testing
         #expect(fields["nested"] == [.other("a function")])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `the errors of a validation name their columns`(_ place: ScriptPlace) async throws
-    {
+    @Test(arguments: ScriptPlace.allCases) func `validation errors name their columns`(_ place: ScriptPlace) async throws {
         let fields = try await fields(
             of: """
                 db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)")
@@ -49,7 +48,7 @@ import Testing
         #expect(fields["errors"]?.array?.compactMap { $0["column"]?.string } == ["name", "age"])
     }
 
-    @Test func `tables of any size and depth end`() async throws {
+    @Test func `error fields with tables of any size and depth are limited`() async throws {
         for script in [
             "local t = {} t.self = t t[1] = t error{ t = t }",
             "local t = { 1 } for i = 1, 60 do t = { t, t } end error{ t = t }",
@@ -60,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a Swift error has its lists in Lua`() async throws {
+    @Test func `lists of a Swift error are tables in Lua`() async throws {
         let host = try await ScriptHost(database: .inMemory())
         try await host.register(module: "m") { m in
             m.function("fail") { () throws -> Int in

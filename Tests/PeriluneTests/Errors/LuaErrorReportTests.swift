@@ -13,7 +13,7 @@ import Testing
 
     private let table = "db:execute('CREATE TABLE invoice (id INTEGER PRIMARY KEY, total_cents INTEGER)')"
 
-    @Test func `unknown names get the nearest suggestion, as in the command`() async throws {
+    @Test func `error reports suggest the nearest name, as on the command line`() async throws {
         let report = try await report(of: "\(table)\ndb:fetch_all('SELECT totl_cents FROM invoice')")
         #expect((report.kind, report.file, report.line) == ("sql", "a.lua", 2))
         #expect(report.sourceLine == "db:fetch_all('SELECT totl_cents FROM invoice')")
@@ -31,7 +31,7 @@ import Testing
         #expect(report.json.contains(#""suggestions":["total_cents"]"#))
     }
 
-    @Test func `a function from an earlier run is quoted, and calls are listed`() async throws {
+    @Test func `an error report quotes a function from an earlier run and lists the calls`() async throws {
         let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory()))
         try await host.run(source: "function outer()\n  inner()\nend\nfunction inner()\n  error('no')\nend", named: "defined.lua")
         let error = await #expect(throws: LuaError.self) { try await host.call("outer") }
@@ -40,7 +40,7 @@ import Testing
         #expect(report.trace.map(\.line) == [5, 2])
     }
 
-    @Test func `an error outside SQL has no SQL, and unknown parts are left out`() async throws {
+    @Test func `the report of an error outside SQL has no SQL`() async throws {
         let report = try await report(of: "perilune.quue()")
         #expect(report.sql == nil)
         #expect(report.message.contains("did you mean `queue`?"))
@@ -56,7 +56,7 @@ import Testing
         #expect(report.help == nil && report.suggestions == [])
     }
 
-    @Test func `errors that do not come from a host are reported with their own contents`() throws {
+    @Test func `errors that do not come from a host are reported with their contents`() throws {
         let state = try LuaState()
         let error = #expect(throws: LuaError.self) { try state.run("error('plain')") }
         let report = try #require(error).report
@@ -64,7 +64,7 @@ import Testing
         #expect(report.sourceLine == nil)
     }
 
-    @Test func `functions that the sandbox removes are explained`() async throws {
+    @Test func `error reports explain functions that the sandbox removes`() async throws {
         var configuration = ScriptHost.Configuration(database: .inMemory())
         configuration.libraries = .sandboxed
         let host = try ScriptHost(standalone: configuration)
@@ -76,7 +76,7 @@ import Testing
         #expect(try await report(of: "io.open(nil)", in: ScriptHost(standalone: configuration)).help == nil)
     }
 
-    @Test func `misspelled modules and functions of them get the nearest suggestion`() async throws {
+    @Test func `error reports suggest the nearest name for misspelled modules and their functions`() async throws {
         let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory()))
         try await host.register(module: "mail") { mail in
             mail.function("count") { (text: String) -> Int in text.count }
@@ -87,12 +87,12 @@ import Testing
         #expect(try await report(of: "local t = {} t.cont('x')", in: host).suggestions == [])
     }
 
-    @Test func `an error without a value is reported with its place`() async throws {
+    @Test func `an error without a value is reported with its location`() async throws {
         let report = try await report(of: "local function f()\n  error()\nend\nf()")
         #expect((report.file, report.line, report.message) == ("a.lua", 2, "nil was raised"))
     }
 
-    @Test func `a report does not change the error`() async throws {
+    @Test func `creating a report does not change the error`() async throws {
         let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory()))
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "db:fetch_all('SELECT 1 FROM nowhere')") }
         #expect(error?.message == "no such table: nowhere")

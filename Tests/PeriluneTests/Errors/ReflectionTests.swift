@@ -7,7 +7,7 @@ import Testing
 
 /// Reflection by test frameworks, which reads errors and operands on any thread.
 struct ReflectionTests {
-    @Test func `errors and handles lead to no object whose contents change`() async throws {
+    @Test func `reflecting errors and handles reaches no mutable object`() async throws {
         let queue = try DatabaseQueue()
         let host = try await ScriptHost(database: .existing(queue))
         try await host.run(source: "function fail() error(setmetatable({ kind = 'odd', f = print }, {})) end")
@@ -16,7 +16,7 @@ struct ReflectionTests {
         #expect(objects(in: fault).isEmpty)
     }
 
-    @Test func `values of a state lead to no object whose contents change`() throws {
+    @Test func `reflecting Lua values reaches no mutable object`() throws {
         let state = try LuaState()
         let values = try state.run("return {}, print, coroutine.create(print)")
         #expect(objects(in: values).isEmpty)
@@ -26,7 +26,7 @@ struct ReflectionTests {
         #expect(objects(in: raised).isEmpty)
     }
 
-    @Test func `hosts, pools, previews and containers have no children`() async throws {
+    @Test func `mirrors of hosts, pools, previews and containers have no children`() async throws {
         let queue = try DatabaseQueue()
         let values: [any AnyObject] = [
             try await ScriptHost(database: .existing(queue)), try await ScriptPool(size: 1, database: .existing(queue)),

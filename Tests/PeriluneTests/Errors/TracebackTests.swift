@@ -3,7 +3,7 @@ import Testing
 @testable import Perilune
 
 @Suite struct TracebackTests {
-    @Test func `Lua function calls are parsed, innermost first`() {
+    @Test func `the calls in a traceback are parsed, innermost first`() {
         let traceback = """
             stack traceback:
             \t[C]: in function 'error'
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: ["", "nonsense", ": in ", "x: in y", ":1: in main chunk", "\0\u{FFFD}"])
-    func `text that is not a traceback does no harm`(text: String) {
+    func `text that is not a traceback has no calls`(text: String) {
         #expect(Traceback.frames(of: text).count <= 1)
     }
 }

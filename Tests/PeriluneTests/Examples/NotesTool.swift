@@ -67,7 +67,7 @@ enum NotesExample {
     // end
 
     @Suite(.defaultDatabase(migrations: notesSchema)) struct Tests {
-        @Test func `hooks change and refuse notes, and are notified of them`() async throws {
+        @Test func `in the notes example, hooks change and refuse notes, and are notified of them`() async throws {
             let tool = try await NotesTool(hooks: "\(folder)/hooks.lua")
             let lines = await tool.run(["buy tea #shop", "", "call Ada"])
             #expect(lines.count == 3)
@@ -78,7 +78,7 @@ enum NotesExample {
             #expect(try await database.value("SELECT group_concat(text || tags) FROM note", as: String.self) == "buy teashop,call Ada")
         }
 
-        @Test func `without hooks, notes are kept unchanged`() async throws {
+        @Test func `in the notes example, notes without hooks are unchanged`() async throws {
             let tool = try await NotesTool(hooks: "\(folder)/nowhere.lua")
             #expect(await tool.run(["buy tea #shop"]) == ["kept: buy tea #shop []"])
         }

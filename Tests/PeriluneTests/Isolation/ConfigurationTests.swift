@@ -48,7 +48,7 @@ import Testing
         ("persistentReadOnlyConnections", { $0.persistentReadOnlyConnections = true }),
     ]
 
-    @Test(arguments: changes.indices) func `each configuration field has the same effect in both processes`(_ index: Int)
+    @Test(arguments: changes.indices) func `each configuration field has the same effect with and without isolation`(_ index: Int)
         async throws
     {
         var found: [[ScriptValue]] = []
@@ -79,7 +79,7 @@ import Testing
         #expect(Set(fields).subtracting(known) == [])
     }
 
-    @Test func `settings that an isolated process cannot have are refused when the host is created`() async throws {
+    @Test func `settings that isolation does not support are refused when the host is created`() async throws {
         let changes: [(String, @Sendable (inout Configuration) -> Void)] = [
             ("prepareDatabase", { $0.prepareDatabase { db in try db.execute(sql: "PRAGMA max_page_count = 20") } }),
             ("busy mode", { $0.busyMode = .callback { _ in false } }),
@@ -127,7 +127,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `the statements of a traced database are reported`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases) func `an isolated host reports the statements of a traced database`(
+        _ place: ScriptPlace
+    )
         async throws
     {
         let log = LogLines()

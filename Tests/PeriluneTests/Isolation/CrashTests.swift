@@ -8,7 +8,7 @@ import Testing
 
 /// Processes that die while they run scripts.
 @Suite struct CrashTests {
-    @Test func `the death of a process during a run is an error with the signal and the location`() async throws {
+    @Test func `a crash of the isolated process during a run is an error with the signal and the location`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/crash.sqlite"
             let host = try await makeIsolatedHost { $0.database = .queue(path, inEveryContext: true) }
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `a process that exceeds its limit is killed, and the error names the limit`() async throws {
+    @Test func `an isolated process that exceeds its limit is killed, and the error names the limit`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/stopped.sqlite"
             let host = try await makeIsolatedHost {
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a released host leaves no process behind`() async throws {
+    @Test func `a released isolated host leaves no process behind`() async throws {
         func run() async throws -> Int32 {
             let host = try await makeIsolatedHost()
             #expect(try await host.run(source: "return 1") == 1)
@@ -67,7 +67,8 @@ import Testing
         #expect(await eventually { kill(id, 0) != 0 })
     }
 
-    @Test func `the available sandbox layers are active, and a process without a required layer is refused`() async throws {
+    @Test func `an isolated process activates the available sandbox layers, and is refused without a required one`() async throws
+    {
         let host = try await makeIsolatedHost()
         let layers = host.isolationLayers
         #expect(layers.isSuperset(of: [.limits, .privileges]))
@@ -82,7 +83,7 @@ import Testing
         #expect(try await ScriptHost(database: .inMemory()).isolationLayers.isEmpty)
     }
 
-    @Test func `a crashed host in a pool is replaced`() async throws {
+    @Test func `a pool replaces a crashed host`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/pool.sqlite"
             var configuration = ScriptHost.Configuration(database: .queue(path, inEveryContext: true))
@@ -112,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `the spare host of a pool replaces a host at once, and a new spare is created`() async throws {
+    @Test func `the spare host of a pool replaces a host immediately, and a new spare is created`() async throws {
         try await withTemporaryFolder { folder in
             let made = Tally()
             var configuration = ScriptHost.Configuration(database: .queue(folder + "/pool.sqlite", inEveryContext: true))

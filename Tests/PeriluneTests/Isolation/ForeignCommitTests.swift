@@ -10,7 +10,7 @@ import Testing
     @Test(
         .patience, .defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)),
         arguments: ScriptPlace.allCases)
-    func `the program's observers see the commits of scripts`(_ place: ScriptPlace) async throws {
+    func `the program's observers are notified of commits by isolated scripts`(_ place: ScriptPlace) async throws {
         let database = try await DependencyContainer.defaultDatabase
         let host = try await ScriptHost(place.configuration())
         let counts = ValueObservation.tracking { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM author") ?? 0 }

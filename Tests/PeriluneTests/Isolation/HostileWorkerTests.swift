@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a process that sends a wrong greeting or garbage makes the host's creation fail`() async throws {
+    @Test func `a worker process that sends a wrong greeting or garbage makes the host's creation fail`() async throws {
         var generator = SeededGenerator(state: 11)
         for _ in 0..<20 {
             let bytes = generator.bytes(upTo: 200) + [255, 255, 255, 255]
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `random frames end in values and errors`() async throws {
+    @Test func `random frames from a worker process become values or errors`() async throws {
         var outcomes: [LuaError.Code?: Int] = [:]
         for seed in 0..<80 {
             var generator = SeededGenerator(state: UInt64(seed))
@@ -98,7 +98,7 @@ import Testing
         #expect(outcomes.values.reduce(0, +) == 80, "\(outcomes)")
     }
 
-    @Test func `a process that violates the protocol is killed, and the error reports it`() async throws {
+    @Test func `a worker process that violates the protocol is killed, and the error reports the violation`() async throws {
         for frame in [Frame(.ready, 0, []), Frame(.result, 77, []), Frame(.print, 0, []), Frame(.callFunction, 1, [])] {
             try await withHost(sending: Self.ready.encoded() + frame.encoded()) { host in
                 #expect(await eventually { host.hasCrashed })
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: [WorkerMessage.callFunction, .callAtOnce])
-    func `a process that sends endless requests and reads no answers is killed, and the host's threads stay free`(
+    func `a worker process that sends endless requests without reading answers is killed and blocks no threads of the host`(
         _ message: WorkerMessage
     ) async throws {
         var bytes = try Self.ready.encoded()
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: [WorkerMessage.callFunction, .callAtOnce])
-    func `a request that arrives before its host is complete is answered and delays no limit`(_ message: WorkerMessage)
+    func `a request that arrives before its host is initialized is answered and delays no limit`(_ message: WorkerMessage)
         async throws
     {
         let bytes = try Self.ready.encoded() + Frame(message, 1, [.integer(0), .text("m"), .text("f"), .list([])]).encoded()
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `a process whose function call never returns is killed at the limit`() async throws {
+    @Test func `a worker process whose function call never returns is killed at the limit`() async throws {
         let call = try Frame(.callFunction, 1, [.integer(1), .text("m"), .text("never"), .list([])]).encoded()
         // The call arrives within the grace period.
         try await withHost(sending: Self.ready.encoded(), late: call, grace: .milliseconds(300)) { host in
@@ -161,7 +161,8 @@ import Testing
         }
     }
 
-    @Test func `a process whose synchronous function call outlasts the limit is killed when the call returns`() async throws {
+    @Test func `a worker process whose synchronous function call exceeds the limit is killed when the call returns`() async throws
+    {
         let call = try Frame(.callAtOnce, 1, [.integer(1), .text("m"), .text("slow"), .list([])]).encoded()
         // The call arrives within the grace period and outlasts it.
         try await withHost(sending: Self.ready.encoded(), late: call, grace: .milliseconds(300)) { host in
@@ -177,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `decoding any value gives a value or an error`() throws {
+    @Test func `decoding any frame value returns a value or an error`() throws {
         let state = try LuaState()
         var generator = SeededGenerator(state: 5)
         var made = 0
@@ -192,7 +193,7 @@ import Testing
         #expect(made > 1000)
     }
 
-    @Test func `fields with unexpected types do no harm`() {
+    @Test func `frame fields with unexpected types are ignored or refused`() {
         var generator = SeededGenerator(state: 6)
         let setup = WorkerSetup().value, error = WireValue(LuaError(.runtime, "m"))
         for original in [setup, error] {

@@ -41,7 +41,7 @@ func makeIsolatedHost(
 }
 
 @Suite struct IsolatedHostTests {
-    @Test func `a script runs in another process and returns the same values`() async throws {
+    @Test func `an isolated script returns the same values`() async throws {
         let host = try await makeIsolatedHost()
         let sum: Int = try await host.run(source: "return 6 * 7")
         #expect(sum == 42)
@@ -56,7 +56,7 @@ func makeIsolatedHost(
         #expect(value["none"] == [])
     }
 
-    @Test func `the example in the article runs`() async throws {
+    @Test func `the example in the isolation article runs`() async throws {
         try await withTemporaryFolder { folder in
             let queue = try DatabaseQueue(path: "\(folder)/shop.sqlite")
             try await queue.write { db in try db.execute(sql: "CREATE TABLE sale AS SELECT 2.5 AS total UNION ALL SELECT 3.0") }
@@ -75,7 +75,7 @@ func makeIsolatedHost(
         }
     }
 
-    @Test func `the settings in the article apply`() async throws {
+    @Test func `the settings in the isolation article apply`() async throws {
         try await withTemporaryFolder { folder in
             try "orders = {}".write(toFile: "\(folder)/orders.lua", atomically: true, encoding: .utf8)
             try await DependencyContainer.inProcess(.live) {
@@ -115,7 +115,7 @@ func makeIsolatedHost(
         }
     }
 
-    @Test func `structures and dates cross the process boundary in both directions`() async throws {
+    @Test func `structures and dates are passed to and from isolated scripts`() async throws {
         let host = try await makeIsolatedHost()
         let order = Order(id: 1, total: 2.5, lines: ["tea", "ü"], paid: true, due: Date(timeIntervalSince1970: 1_000_000.25))
         let back: Order = try await host.run(
@@ -123,7 +123,7 @@ func makeIsolatedHost(
         #expect(back == order)
     }
 
-    @Test func `globals of scripts can be called by names with dots and colons`() async throws {
+    @Test func `functions of isolated scripts can be called by names with dots and colons`() async throws {
         let host = try await makeIsolatedHost()
         try await host.run(
             source: "orders = { rate = 2 }; function orders:total(n) return self.rate * n end; function fail() error('no') end")
@@ -135,7 +135,7 @@ func makeIsolatedHost(
         #expect(error.message == "call: no global `order`; did you mean `orders`?")
     }
 
-    @Test func `a database in a file is shared with Swift`() async throws {
+    @Test func `an isolated host and Swift share a database file`() async throws {
         try await withTemporaryFolder { folder in
             let queue = try DatabaseQueue(path: folder + "/shop.sqlite")
             try await queue.write { db in try db.execute(sql: "CREATE TABLE author (name TEXT)") }
@@ -151,7 +151,7 @@ func makeIsolatedHost(
         }
     }
 
-    @Test func `errors keep all their fields`() async throws {
+    @Test func `errors of isolated scripts keep all their fields`() async throws {
         let host = try await makeIsolatedHost()
         let error = try #require(
             await #expect(throws: LuaError.self) {
@@ -172,7 +172,7 @@ func makeIsolatedHost(
         #expect(fields.fields["price"] == .integer(3))
     }
 
-    @Test func `printed text arrives in order and before the result`() async throws {
+    @Test func `printed text of an isolated script arrives in order and before the result`() async throws {
         let lines = Lines()
         let host = try await makeIsolatedHost { $0.output = .closure { lines.add($0) } }
         try await host.run(source: "for i = 1, 500 do print('line', i) end")
@@ -181,7 +181,7 @@ func makeIsolatedHost(
         #expect(lines.all.last?.count == 3_000_000)
     }
 
-    @Test func `functions of modules run in the host and report its errors`() async throws {
+    @Test func `module functions run in the host's process and report their errors`() async throws {
         let host = try await makeIsolatedHost()
         let sent = Lines()
         try await host.register(module: "mail") { mail in
@@ -218,7 +218,7 @@ func makeIsolatedHost(
         #expect(missing.message.contains("male"))
     }
 
-    @Test func `a function may call the host that is waiting for it`() async throws {
+    @Test func `a function may call the isolated host that is waiting for it`() async throws {
         let host = try await makeIsolatedHost()
         try await host.register(module: "again") { again in
             again.function("run") { [unowned host] (n: Int) async throws -> Int in
@@ -228,14 +228,14 @@ func makeIsolatedHost(
         #expect(try await host.run(source: "return require('again').run(5)") == 5)
     }
 
-    @Test func `Lua modules come from the host's sources`() async throws {
+    @Test func `isolated scripts require Lua modules from the host's sources`() async throws {
         let host = try await makeIsolatedHost {
             $0.moduleSources = [.lookup { name in name == "rates" ? "return { vat = 19 }" : nil }]
         }
         #expect(try await host.run(source: "return require('rates').vat + require('rates').vat") == 38)
     }
 
-    @Test func `limits end runs in the process, and the host keeps working`() async throws {
+    @Test func `limits end isolated runs, and the host keeps working`() async throws {
         let host = try await makeIsolatedHost { $0.limits = LuaLimits(memoryInBytes: 16 << 20, time: .milliseconds(300)) }
         let late = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "while true do end") })
         #expect(late.code == .timeout)
@@ -250,7 +250,7 @@ func makeIsolatedHost(
         #expect(try await host.run(source: "return 1") == 1)
     }
 
-    @Test func `cancellation by the task or the host ends a run`() async throws {
+    @Test func `cancelling the task or the host ends an isolated run`() async throws {
         let host = try await makeIsolatedHost { $0.limits = LuaLimits(isCancellable: true) }
         let began = Tally()
         try await host.register(module: "test") { test in test.function("began") { () -> Void in began.add() } }
@@ -265,7 +265,7 @@ func makeIsolatedHost(
         #expect(try await host.run(source: "return 1") == 1)
     }
 
-    @Test func `timers run until scripts are idle, and their errors are thrown`() async throws {
+    @Test func `timers of isolated scripts run until they are idle, and their errors are thrown`() async throws {
         let lines = Lines()
         let host = try await makeIsolatedHost {
             $0.output = .closure { lines.add($0) }
@@ -281,7 +281,7 @@ func makeIsolatedHost(
         #expect(error.message == "no")
     }
 
-    @Test func `clock, random numbers and UUIDs come from the container`() async throws {
+    @Test func `clock, random numbers and UUIDs of isolated scripts come from the container`() async throws {
         func values() async throws -> [String] {
             try await DependencyContainer.inProcess(.test) {
                 let source = "return { perilune.now():iso8601(), perilune.uuid(), tostring(math.random(1000000)) }"
@@ -295,7 +295,7 @@ func makeIsolatedHost(
         #expect(try await values()[2] == first[2])
     }
 
-    @Test func `custom sources are used as in one process, in every context`() async throws {
+    @Test func `isolated scripts use custom sources of time and randomness in every context`() async throws {
         func values(in isolation: ScriptIsolation) async throws -> [String] {
             try await DependencyContainer.inProcess(.live) {
                 try await DependencyContainer.with {
@@ -317,7 +317,7 @@ func makeIsolatedHost(
         static func describe(_ stamp: ScriptObjectType<Stamp>) {}
     }
 
-    @Test func `Swift objects are refused as arguments, even if they are nested`() async throws {
+    @Test func `isolated hosts refuse Swift objects as arguments, even nested ones`() async throws {
         let host = try await makeIsolatedHost()
         for error in [
             await #expect(throws: LuaError.self) { try await host.run(source: "", arguments: Stamp()) },
@@ -325,7 +325,7 @@ func makeIsolatedHost(
         ] { #expect(error?.code == .conversion && error?.message.contains("which cannot go to another process") == true) }
     }
 
-    @Test func `features that an isolated process lacks are refused with a reason`() async throws {
+    @Test func `features that isolation does not support are refused with a reason`() async throws {
         func refusal(_ change: (inout ScriptHost.Configuration) -> Void) async throws -> String? {
             await (#expect(throws: LuaError.self) { _ = try await makeIsolatedHost(change) })?.message
         }
@@ -336,7 +336,7 @@ func makeIsolatedHost(
         #expect(try await refusal { $0.isolation = .process(program: "/nonexistent") }?.contains("/nonexistent") == true)
     }
 
-    @Test func `scripts in the process migrate the database once, and an error names the migration`() async throws {
+    @Test func `isolated scripts migrate the database once, and an error names the migration`() async throws {
         try await withTemporaryFolder { folder in
             let migrate = """
                 local migrator = perilune.migrator()
@@ -358,7 +358,7 @@ func makeIsolatedHost(
         }
     }
 
-    @Test func `Swift APIs that need the host's state are refused with the feature's name`() async throws {
+    @Test func `Swift APIs that need a Lua state are refused by isolated hosts with the feature's name`() async throws {
         let host = try await makeIsolatedHost()
         try await host.run(
             source: "db:execute('CREATE TABLE author (id INTEGER PRIMARY KEY)') Author = perilune.record('author')")
@@ -380,7 +380,7 @@ func makeIsolatedHost(
         }
     }
 
-    @Test func `oversized results and arguments are errors, and the host keeps working`() async throws {
+    @Test func `oversized results and arguments of isolated scripts are errors, and the host keeps working`() async throws {
         let host = try await makeIsolatedHost()
         let large = try #require(
             await #expect(throws: LuaError.self) { let _: String = try await host.run(source: "return ('x'):rep(20 << 20)") })

@@ -15,7 +15,7 @@ import Testing
         return try await place.host(configuration)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `callbacks of a script are called after the script has ended`(
+    @Test(arguments: ScriptPlace.allCases) func `callbacks of a script are called after its main chunk has ended`(
         _ place: ScriptPlace
     ) async throws {
         let host = try await Self.makeHost(place)
@@ -32,7 +32,7 @@ import Testing
         #expect(try await host.call("get") == 3)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `the error of a task reaches its handler without a copy`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases) func `the error of a task reaches its handler as the same object`(_ place: ScriptPlace)
         async throws
     {
         let host = try await Self.makeHost(place) { $0.limits = LuaLimits(memoryInBytes: 36 << 20) }
@@ -53,7 +53,7 @@ import Testing
 
     // MARK: - Time of tests
 
-    @Test(arguments: ScriptPlace.allCases) func `in tests, time advances only while something waits, and without delay`(
+    @Test(arguments: ScriptPlace.allCases) func `in tests, time advances only while scripts wait, and without delay`(
         _ place: ScriptPlace
     ) async throws {
         let host = try await Self.makeHost(place)
@@ -119,7 +119,7 @@ import Testing
                     + "2000-01-09 03:55"
             ),
         ])
-    func `schedules fire at their times`(_ place: ScriptPlace, _ values: (String, String, String)) async throws {
+    func `schedules fire at their due times`(_ place: ScriptPlace, _ values: (String, String, String)) async throws {
         let (schedule, duration, times) = values
         let host = try await Self.makeHost(place)
         let found: String = try await host.run(
@@ -162,7 +162,7 @@ import Testing
 
     @Test(
         .patience, arguments: ScriptPlace.allCases, ["perilune.sleep('1s')", "pcall(perilune.sleep, '1s')", "perilune.sleep(0)"])
-    func `a script that sleeps forever in virtual time lets other calls use the host's thread`(
+    func `a script that sleeps forever in virtual time does not block other calls of the host`(
         _ place: ScriptPlace, sleep: String
     ) async throws {
         let (started, start) = AsyncStream<Void>.makeStream()
@@ -177,7 +177,9 @@ import Testing
 
     // MARK: - Errors
 
-    @Test(arguments: ScriptPlace.allCases) func `errors in callbacks go to the program`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `errors in callbacks are reported to the program`(_ place: ScriptPlace)
+        async throws
+    {
         let errors = Mutex<[String]>([])
         let host = try await Self.makeHost(place) { configuration in
             configuration.callbackErrors = .handle { error in errors.withLock { $0.append("\(error.message)") } }
@@ -191,7 +193,7 @@ import Testing
         #expect(errors.withLock { $0 } == ["one", "two"])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `errors in callbacks end the wait for callbacks on request`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases) func `errors in callbacks can end the wait for callbacks`(_ place: ScriptPlace)
         async throws
     {
         let host = try await Self.makeHost(place) { $0.callbackErrors = .fail }

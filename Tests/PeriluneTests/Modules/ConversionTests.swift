@@ -44,7 +44,8 @@ import Testing
         "perilune.date('2026-01-01')", "setmetatable({}, { __index = error })",
     ]
 
-    @Test(arguments: ScriptPlace.allCases) func `every value is converted or refused with an argument error`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases)
+    func `every Lua value is converted for a Swift parameter or refused with an argument error`(_ place: ScriptPlace)
         async throws
     {
         let host = try await place.host(ScriptHost.Configuration(database: .inMemory()))
@@ -85,7 +86,7 @@ import Testing
             ("date(86400)", "1970-01-02 00:00:00.000"), ("date('2026-03-31')", "2026-03-31 00:00:00.000"), ("date(0/0)", nil),
             ("indexes()", nil), ("characters()", nil), ("far()", nil), ("nowhere()", nil),
         ])
-    func `Foundation values have their natural form in Lua, and values without one are errors`(
+    func `Foundation values are converted to natural Lua values, or refused`(
         _ place: ScriptPlace, _ values: (String, String?)
     ) async throws {
         let (call, text) = values
@@ -112,7 +113,8 @@ import Testing
         #expect(try await host.run(source: source) as String == text)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `null becomes nil and a blob becomes its bytes if Swift expects plain values`(
+    @Test(arguments: ScriptPlace.allCases)
+    func `perilune.null becomes nil and a blob becomes its bytes if Swift expects plain values`(
         _ place: ScriptPlace
     ) async throws {
         struct Letter: Codable {

@@ -99,7 +99,7 @@ struct ModuleTests {
     }
 
     @Test(.patience, arguments: ScriptPlace.allCases)
-    func `a function that never returns ends at the deadline and when it is cancelled`(_ place: ScriptPlace) async throws {
+    func `a function that never returns is ended at the deadline and when it is cancelled`(_ place: ScriptPlace) async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits.time = .milliseconds(200)
         let host = try await place.host(configuration)
@@ -158,7 +158,8 @@ struct ModuleTests {
             "\(error?.message ?? "")")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a function may run its own host`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a module function may run scripts in its host`(_ place: ScriptPlace) async throws
+    {
         let host = try await place.host()
         try await host.register(module: "m") { m in
             m.function("twice") { (n: Int) async throws -> Int in try await host.call("double", n) }
@@ -167,7 +168,9 @@ struct ModuleTests {
         #expect(result == 42)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a task that a function has started waits for its turn`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases) func `a task that a module function has started waits for its turn`(
+        _ place: ScriptPlace
+    )
         async throws
     {
         let host = try await place.host()
@@ -249,7 +252,9 @@ struct ModuleTests {
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `a module folder provides its own files, but no links out of it, folders or pipes`(_ place: ScriptPlace) async throws {
+    func `a module folder provides regular files, but no links out of the folder, subfolders or pipes`(_ place: ScriptPlace)
+        async throws
+    {
         try await withTemporaryFolder { root in
             let files = FileManager.default, folder = root + "/modules"
             try files.createDirectory(atPath: folder + "/folder.lua", withIntermediateDirectories: true)
@@ -275,7 +280,7 @@ struct ModuleTests {
         }
     }
 
-    @Test func `external effects are recorded instead of performed in a preview and on request`() async throws {
+    @Test func `external effects are recorded instead of performed in a preview, and elsewhere on request`() async throws {
         let done = Mutex(0)
         let records = LogRecords()
         @Sendable func define(_ mail: ScriptModule) {
@@ -383,7 +388,7 @@ struct ModuleTests {
         #expect(recorder.effects.isEmpty)
     }
 
-    @Test func `a result that a preview lacks fails where it is used, with advice`() async throws {
+    @Test func `using a result that a preview lacks is an error with advice`() async throws {
         let recorder = EffectRecorder()
         let host = try await recordingHost(recorder)
         for use in [
@@ -438,7 +443,7 @@ struct ModuleTests {
         #expect(try await host.run(source: "return require('perilune') == perilune and require('string') == string"))
     }
 
-    @Test func `an object that is passed twice is equal to itself`() async throws {
+    @Test func `a Swift object that is passed to Lua twice is equal to itself`() async throws {
         let host = try await ScriptHost()
         let (one, other) = (Letter(to: "a"), Letter(to: "a"))
         try await host.register(module: "mail") { mail in
@@ -494,7 +499,7 @@ struct ModuleTests {
                 """)
     }
 
-    @Test func `annotations of a module with odd names are valid Lua`() async throws {
+    @Test func `annotations of a module with unusual names are valid Lua`() async throws {
         let host = try await ScriptHost()
         try await host.register(module: "odd") { odd in
             odd.function("and", parameters: ["end", "a b", "1st", "..."]) { (_: Int, _: Int, _: Int, _: Int) -> Int in 1 }
@@ -512,7 +517,7 @@ struct ModuleTests {
         #expect(same)
     }
 
-    @Test func `the description of an error is its message`() async throws {
+    @Test func `the description of a module error is its message`() async throws {
         struct Refusal: LocalizedError { let errorDescription: String? }
         let host = try await ScriptHost()
         try await host.register(module: "m") { m in
@@ -523,7 +528,7 @@ struct ModuleTests {
         #expect(error?.underlying is Refusal)
     }
 
-    @Test func `hosts with modules are released`() async throws {
+    @Test func `hosts with registered modules are released`() async throws {
         weak var letter: Letter?
         weak var host: ScriptHost?
         do {
@@ -628,7 +633,7 @@ private final class Sender: ScriptHandle {
 }
 
 @Suite(.defaultDatabase()) struct ScriptObjectTests {
-    @Test func `a GRDB record is a script object`() async throws {
+    @Test func `a GRDB record can be passed to scripts as an object`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in
             try db.execute(sql: "CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT)")
@@ -645,7 +650,7 @@ private final class Sender: ScriptHandle {
         #expect(throws: LuaError.self) { try JSONEncoder().encode(Letter(to: "x")) }
     }
 
-    @Test func `methods can be asynchronous, and properties can be set`() async throws {
+    @Test func `methods of script objects can be asynchronous, and properties can be set`() async throws {
         let sender = Sender()
         let host = try await ScriptHost()
         let result: [Int] = try await host.run(
@@ -665,7 +670,7 @@ private final class Sender: ScriptHandle {
         #expect(error?.message.contains("sender:wait: expected sender, got the string \"x\"") == true)
     }
 
-    @Test func `objects have no external effects in a preview`() async throws {
+    @Test func `script objects have no external effects in a preview`() async throws {
         let sender = Sender()
         let preview = try await ScriptPreview(of: .inMemory())
         try await preview.host.register(module: "m") { $0.function("sender") { sender } }
@@ -691,7 +696,7 @@ private final class Sender: ScriptHandle {
             ])
     }
 
-    @Test func `concurrent calls in a preview get their own results`() async throws {
+    @Test func `concurrent calls in a preview get separate results`() async throws {
         let sender = Sender()
         let preview = try await ScriptPreview(of: .inMemory())
         try await preview.host.register(module: "m") { $0.function("sender") { sender } }

@@ -37,7 +37,7 @@ import Testing
         #expect(found == [type, text])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `integers and floats keep their types and are equal as in Lua`(
+    @Test(arguments: ScriptPlace.allCases) func `script values keep integers and floats apart and compare them as in Lua`(
         _ place: ScriptPlace
     ) async throws {
         let host = try await place.host()
@@ -66,7 +66,9 @@ import Testing
         #expect(shared[2]?[0] == .string(String(repeating: "-", count: 100)))
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `keys that only Swift considers equal are an error`(_ place: ScriptPlace)
+    @Test(arguments: ScriptPlace.allCases) func `a table with keys that only Swift considers equal is refused`(
+        _ place: ScriptPlace
+    )
         async throws
     {
         let host = try await place.host(), source = #"return { ["\u{E9}"] = 1, ["e\u{301}"] = 2 }"#
@@ -76,7 +78,9 @@ import Testing
         ] { #expect(code == .conversion) }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `records and rows become their fields`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `records and rows become tables of their fields`(_ place: ScriptPlace)
+        async throws
+    {
         let value: ScriptValue = try await place.host().run(
             source: """
                 db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, day DATE, cover BLOB, pages INTEGER)")
@@ -116,7 +120,9 @@ import Testing
             ("{ [true] = 1 }", "with the key true"), ("{ ['\\xFF'] = 1 }", "with the key that is not UTF-8"),
             ("(function() local t = {} t.t = t return t end)()", "nested too deeply"),
         ])
-    func `a value without a Swift form is an error with a reason`(_ place: ScriptPlace, _ values: (String, String)) async throws {
+    func `a value without a Swift equivalent is an error with a reason`(_ place: ScriptPlace, _ values: (String, String))
+        async throws
+    {
         let (source, message) = values
         let host = try await place.host()
         let error = await #expect(throws: LuaError.self) { let _: ScriptValue = try await host.run(source: "return \(source)") }
@@ -143,7 +149,7 @@ import Testing
         #expect(throws: EncodingError.self) { try JSONEncoder().encode([ScriptValue.other("a function")]) }
     }
 
-    @Test func `accessors return the value in each type`() throws {
+    @Test func `accessors of a script value return it as each type`() throws {
         let value: ScriptValue = ["n": 12, "x": 12.5, "whole": 3.0, "s": "text", "b": true, "list": [1, "a"], "none": nil]
         #expect(value["n"]?.int == 12 && value["n"]?.double == 12 && value["x"]?.int == nil && value["x"]?.double == 12.5)
         #expect(value["whole"]?.int == 3 && value["s"]?.string == "text" && value["b"]?.bool == true && value["s"]?.int == nil)
@@ -155,7 +161,7 @@ import Testing
         #expect(throws: LuaError.self) { try value.decode(as: [Int].self) }
     }
 
-    @Test func `equal values have equal hashes`() {
+    @Test func `equal script values have equal hashes`() {
         let values: Set<ScriptValue> = [1, 1.0, 2.5, "a", nil, .null, [1, 2], [1.0, 2.0], ["a": 1], ["a": 1.0]]
         #expect(values.count == 7)
         #expect(values.contains(.number(1)) && values.contains(.fields(["a": .number(1)])))

@@ -90,7 +90,7 @@ import Testing
         try remove(pool)
     }
 
-    @Test func `transaction observers are notified later of transactions by Swift and other scripts`() async throws {
+    @Test func `transaction observers are notified of transactions by Swift and other scripts after the commit`() async throws {
         let pool = try makePool()
         let host = try await makeHost(over: pool), other = try await makeHost(over: pool)
         try await host.run(
@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `a sequence of results ends with its task and continues after the function's error`(_ place: ScriptPlace) async throws {
+    func `an observation's sequence of results continues after errors and ends with its task`(_ place: ScriptPlace) async throws {
         let queue = try makePool()
         let host = try await makeHost(over: queue, place)
         try await host.run(
@@ -224,7 +224,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `a sequence of values throws the function's error and has ended then`(_ place: ScriptPlace) async throws {
+    func `an observation's sequence of values throws the function's error and ends`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         try await host.run(source: "function fails(db) db:fetch_value('SELECT 1 FROM sqlite_master') error('no', 0) end")
         var values = host.values(of: "fails", as: Int.self).makeAsyncIterator()
@@ -277,7 +277,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `a loop that restarts gets the last value and later changes`(
+    func `a loop over a shared observation that restarts gets the last value and later changes`(
         _ place: ScriptPlace
     ) async throws {
         let (host, pool) = try await makeCountingHost(place)
@@ -326,7 +326,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `all loops get the function's error and continue, and a missing function ends them`(
+    func `all loops over a shared observation get the function's error and continue, and end if the function is missing`(
         _ place: ScriptPlace
     ) async throws {
         let (host, pool) = try await makeCountingHost(place)
@@ -397,7 +397,7 @@ import Testing
     }
 
     /// Two hosts write while ten observations in other hosts watch. `PERILUNE_SOAK` sets a longer duration in seconds.
-    @Test func `every observation receives the last state`() async throws {
+    @Test func `every observation receives the last value`() async throws {
         let seconds = ProcessInfo.processInfo.environment["PERILUNE_SOAK"].flatMap(Double.init) ?? 2
         let pool = try makePool()
         let observers = [try await makeHost(over: pool), try await makeHost(over: pool)]
@@ -480,7 +480,7 @@ import Testing
         function is_final() return difference() == "" end
         """
 
-    @Test(arguments: ScriptPlace.allCases) func `an initial nil is a value`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `an observation delivers an initial nil`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         try await host.run(source: "function nothing(db) db:fetch_value('SELECT 1 FROM sqlite_master') end")
         var optional = host.values(of: "nothing", as: Int?.self).makeAsyncIterator()
@@ -489,7 +489,7 @@ import Testing
         #expect(try await plain.next() == ScriptValue.nil)
     }
 
-    @Test func `values of an isolated script follow the writes of other isolated scripts`() async throws {
+    @Test func `observations of an isolated script follow writes by other isolated scripts`() async throws {
         let pool = try makePool()
         let host = try await makeHost(over: pool, .isolated), other = try await makeHost(over: pool, .isolated)
         try await host.run(source: "function count(db) return db:fetch_value('SELECT COUNT(*) FROM item') end")

@@ -5,7 +5,7 @@ import Testing
 
 /// Observations in Swift.
 @Suite struct RegionChangesTests {
-    @Test(.patience) func `a change in a region is an element, and a change in another table is not`() async throws {
+    @Test(.patience) func `the sequence of changes in a region contains no changes of other tables`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in
             try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY); CREATE TABLE tag (id INTEGER PRIMARY KEY)")
@@ -26,7 +26,7 @@ import Testing
         #expect(try await waiting.value)
     }
 
-    @Test(.patience) func `repeated values of a script are delivered on request`() async throws {
+    @Test(.patience) func `an observation delivers repeated values on request`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)") }
         let host = try await ScriptHost(database: .existing(queue))

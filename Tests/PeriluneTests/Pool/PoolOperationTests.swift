@@ -42,7 +42,7 @@ import Testing
         { host in try await host.run(source: "function version() return \(version) end function loop() while true do end end") }
     }
 
-    @Test(.patience) func `statistics count busy, idle and waiting calls`() async throws {
+    @Test(.patience) func `pool statistics count busy hosts, idle hosts and waiting calls`() async throws {
         let pool = try await ScriptPool(size: 2)
         #expect(await pool.statistics.idle == 1)
         let first = await Holder(pool), second = await Holder(pool)
@@ -59,7 +59,7 @@ import Testing
         #expect(idle.discarded.isEmpty)
     }
 
-    @Test(.patience) func `a call beyond the bound on waiting calls is refused at once`() async throws {
+    @Test(.patience) func `a call that exceeds the maximum of waiting calls is refused immediately`() async throws {
         let pool = try await ScriptPool(size: 1, maximumWaiting: 1)
         let holder = await Holder(pool)
         let waiting = Task { try await pool.withHost { _ in 1 } }
@@ -80,7 +80,7 @@ import Testing
         try await pool.withHost { _ in }
     }
 
-    @Test(.patience) func `a call waits no longer than the limit`() async throws {
+    @Test(.patience) func `a call waits for a host no longer than its limit`() async throws {
         let pool = try await ScriptPool(size: 1, waitLimit: .milliseconds(1))
         let holder = await Holder(pool)
         let error = await #expect(throws: ScriptPoolError.self) { try await pool.withHost { _ in } }
@@ -91,7 +91,7 @@ import Testing
         try await pool.withHost { _ in }
     }
 
-    @Test(.patience) func `unused hosts are closed, and made again for the next call`() async throws {
+    @Test(.patience) func `unused hosts are closed and created again for the next call`() async throws {
         let made = Mutex(0)
         let pool = try await ScriptPool(size: 2, idleLimit: .milliseconds(1)) { _ in made.withLock { $0 += 1 } }
         #expect(await eventually { await pool.statistics.idle == 0 })
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(.patience, arguments: ScriptPlace.allCases)
-    func `statistics have the reason why a host was discarded`(_ place: ScriptPlace) async throws {
+    func `pool statistics contain the reason why a host was discarded`(_ place: ScriptPlace) async throws {
         var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory()))
         configuration.limits.instructions = 100_000
         let pool = try await ScriptPool(size: 1, configuration: configuration, prepare: Self.functions(1))
@@ -138,7 +138,7 @@ import Testing
     // MARK: - Reloading
 
     @Test(.patience, arguments: ScriptPlace.allCases)
-    func `after a reload, calls get the new version and a fresh state`(_ place: ScriptPlace) async throws {
+    func `after a reload, calls get the new version and a new Lua state`(_ place: ScriptPlace) async throws {
         let pool = try await ScriptPool(
             size: 1, configuration: place.configuration(ScriptHost.Configuration(database: .inMemory())),
             prepare: Self.functions(1))
@@ -156,7 +156,7 @@ import Testing
         #expect(await pool.statistics.discarded.isEmpty)
     }
 
-    @Test(.patience) func `calls finish in the version in which they began`() async throws {
+    @Test(.patience) func `calls finish in the version in which they started`() async throws {
         let pool = try await ScriptPool(size: 1, prepare: Self.functions(1))
         let version = Mutex(0)
         let holder = await Holder(pool) { host in
@@ -184,7 +184,7 @@ import Testing
         #expect(try await pool.call("version") == 2)
     }
 
-    @Test(.patience) func `reloads under load lose no call, and no later call gets an earlier version`() async throws {
+    @Test(.patience) func `reloads under load lose no call, and later calls never get an earlier version`() async throws {
         let pool = try await ScriptPool(size: 3, spares: 1, prepare: Self.functions(0))
         let current = Version()
         try await withThrowingTaskGroup { group in

@@ -23,7 +23,7 @@ import Testing
         return decoder.isComplete ? bytes : nil
     }
 
-    @Test func `bytes in pieces of any size are encoded as by Foundation`() {
+    @Test func `encoding bytes in pieces of any size gives the same base64 as Foundation`() {
         let all = (0..<300).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 / 7) }
         for count in [0, 1, 2, 3, 4, 5, 6, 64, 255, 298, 299, 300] {
             let some = Array(all.prefix(count))

@@ -18,7 +18,7 @@ import Testing
     private static let sum =
         "SELECT COUNT(*) || ' ' || SUM(id) || ' ' || SUM(length(a)) || ' ' || SUM(length(b)) || ' ' || SUM(c) FROM t"
 
-    @Test func `a large plan is computed, written, read, applied and undone`() async throws {
+    @Test func `a large plan can be computed, written, read, applied and undone`() async throws {
         let folder = try PreviewFolder(Self.table(15_000))
         let script = """
             db:execute("UPDATE t SET c = c + 1, a = a || '!'")
@@ -45,7 +45,7 @@ import Testing
         #expect(error?.message.contains("the row of t with id = 14999 has changed") == true)
     }
 
-    @Test func `a plan in reformatted JSON is the same plan, and a damaged one is invalid`() async throws {
+    @Test func `a plan whose JSON is reformatted is valid, and a damaged one is not`() async throws {
         let folder = try PreviewFolder(Self.table(5000))
         let plan = try #require(try await folder.preview("db:execute('UPDATE t SET a = ?', ('?'):rep(50))").plan)
         let path = folder.path + "/a.plan"
@@ -92,7 +92,7 @@ import Testing
         #expect(none == nil)
     }
 
-    @Test func `an observer that is added after the changes became too many hides none of them`() async throws {
+    @Test func `an observer that is added after changes are no longer recorded hides none of them`() async throws {
         let folder = try PreviewFolder(Self.table(30_000) + "CREATE TABLE u (id INTEGER PRIMARY KEY)")
         for observing in ["local o = db:observe_transactions{ on_change = function() end }", ""] {
             let (report, plan) = try await folder.preview(
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `the disk limit applies to recorded changes, which are still counted`() async throws {
+    @Test func `beyond the disk limit, changes are counted but not recorded`() async throws {
         let folder = try PreviewFolder(Self.table(40_000))
         var configuration = ScriptHost.Configuration()
         configuration.limits = LuaLimits(diskInBytes: 2_000_000)
@@ -125,7 +125,7 @@ import Testing
         #expect(plan == nil)
     }
 
-    @Test func `comparing ends when it is cancelled`() async throws {
+    @Test func `comparing the databases of a preview can be cancelled`() async throws {
         let folder = try PreviewFolder(Self.table(300_000))
         var options = ScriptPreview.Options()
         options.recordingLimitInBytes = 0
@@ -137,7 +137,7 @@ import Testing
         #expect(try await preview.finish().report["t"]?.counts == [0, 300_000, 0])
     }
 
-    @Test func `ordering the changes ends when it is cancelled`() async throws {
+    @Test func `ordering the changes of a plan can be cancelled`() async throws {
         let folder = try PreviewFolder(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) INSERT INTO t SELECT i, i FROM n"
         )
@@ -149,7 +149,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await finishing.value }
     }
 
-    @Test func `rows that may depend on each other are tried, and independent rows do not matter`() async throws {
+    @Test func `a plan tests changes that may depend on each other, and ignores independent ones`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE, b); INSERT INTO t VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3);
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `a key that replaces an equal key is reported once`() async throws {
+    @Test func `a plan contains a key that replaces an equal key once`() async throws {
         let folder = try PreviewFolder("CREATE TABLE t (k TEXT COLLATE NOCASE PRIMARY KEY NOT NULL, v)")
         for limit in [0, 64 << 20] {
             let (report, plan) = try await folder.preview(

@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `tests and previews write plans only inside the temporary folder`() async throws {
+    @Test func `in tests and previews, plans are written only inside the temporary folder`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY)") }
         let preview = try await ScriptPreview(of: .existing(queue))

@@ -10,7 +10,7 @@ import Testing
     private static let rounds = ProcessInfo.processInfo.environment["PERILUNE_ROUNDS"].flatMap(Int.init) ?? 8
 
     @Test(arguments: 0..<rounds)
-    func `a plan has the effect of the statements for each way to find changes`(seed: Int) async throws {
+    func `a plan has the same effect as the statements, however changes are detected`(seed: Int) async throws {
         var random = PlanRandom(seed: UInt64(seed))
         let folder = try PreviewFolder(Self.schema + random.rows())
         let statements = (0..<random.below(40)).map { _ in random.statement() }

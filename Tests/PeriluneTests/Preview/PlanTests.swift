@@ -46,7 +46,7 @@ import Testing
             "conflict: the row of book with id = 9 would violate a constraint, such as another row with the same unique value"
         ),
     ])
-    func `a conflict rolls everything back and names the row`(sql: String, message: String) async throws {
+    func `a conflict with a plan rolls everything back and names the row`(sql: String, message: String) async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT UNIQUE, pages);
@@ -87,7 +87,7 @@ import Testing
         #expect(await applying() == "conflict: the row of book with id = 1 no longer exists")
     }
 
-    @Test func `a conflict reports the expected and the actual values`() async throws {
+    @Test func `a conflict with a plan reports the expected and the actual values`() async throws {
         let folder = try PreviewFolder(Self.books)
         let plan = try await plan(folder, "db:execute('UPDATE book SET pages = 1 WHERE id = 2')")
         try folder.execute("UPDATE book SET title = 'Piazza', pages = 5 WHERE id = 2")
@@ -102,7 +102,7 @@ import Testing
         #expect(changed?.conflict?.expected == [2, nil, 322])
     }
 
-    @Test func `a change in a column outside the plan is a conflict unless only changed columns are compared`()
+    @Test func `a change in a column outside the plan is a conflict unless only the plan's columns are compared`()
         async throws
     {
         let folder = try PreviewFolder(Self.books)
@@ -128,7 +128,7 @@ import Testing
         #expect(try folder.values("SELECT title || pages FROM book WHERE id = 2") == ["Piazza322"])
     }
 
-    @Test func `values of all kinds are compared in their stored form`() async throws {
+    @Test func `a plan compares values of all kinds in their stored form`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE "odd ""table" (a TEXT, "b ""c", "n" INTEGER, PRIMARY KEY (a, "b ""c")) WITHOUT ROWID;
@@ -160,7 +160,7 @@ import Testing
         #expect(error?.message == "\(path) is a plan of version 1; this perilune reads version 2; make the plan again")
     }
 
-    @Test func `a plan can be applied once`() async throws {
+    @Test func `a plan can be applied only once`() async throws {
         let folder = try PreviewFolder(Self.books)
         let plan = try await plan(folder, "db:execute('DELETE FROM book WHERE id = 2')")
         try await plan.apply(to: folder.database)
@@ -198,7 +198,7 @@ import Testing
         try await plan.apply(to: folder.database)
     }
 
-    @Test func `shifted values make a plan, but swapped values do not`() async throws {
+    @Test func `a plan can shift unique values but not swap them`() async throws {
         let folder = try PreviewFolder(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
         let plan = try await plan(

@@ -23,7 +23,7 @@ import Testing
         #expect(try folder.contents().keys.sorted() == ["shop.sqlite"])
     }
 
-    @Test func `data in another program's WAL is visible and stays there`() async throws {
+    @Test func `a preview sees data in another program's WAL without moving it`() async throws {
         let folder = try PreviewFolder("PRAGMA journal_mode = WAL;" + Self.one)
         let other = try DatabasePool(path: folder.database)
         try await other.write { db in try db.execute(sql: "INSERT INTO t VALUES (2, 'new')") }
@@ -54,7 +54,7 @@ import Testing
         #expect(report["t"]?.counts == [0, 0, 1])
     }
 
-    @Test func `file names may contain URL characters`() async throws {
+    @Test func `names of previewed files may contain URL characters`() async throws {
         let folder = try PreviewFolder("PRAGMA journal_mode = WAL;" + Self.one)
         let odd = folder.path + "/a%20b?c#d é.sqlite"
         try FileManager.default.moveItem(atPath: folder.database, toPath: odd)
@@ -62,7 +62,7 @@ import Testing
         #expect(try folder.contents().keys.sorted() == ["a%20b?c#d é.sqlite"])
     }
 
-    @Test func `a missing file is not created`() async throws {
+    @Test func `a preview does not create a missing file`() async throws {
         let folder = try PreviewFolder(nil)
         let (report, plan) = try await folder.preview("db:execute('CREATE TABLE t (a)')")
         #expect(report.schema.map(\.name) == ["t"])
@@ -70,14 +70,14 @@ import Testing
         #expect(try folder.contents().isEmpty)
     }
 
-    @Test func `a file that is not a database is an error`() async throws {
+    @Test func `previewing a file that is not a database is an error`() async throws {
         let folder = try PreviewFolder(nil)
         try Data("this is not a database, however long it may be".utf8).write(to: URL(fileURLWithPath: folder.database))
         let error = await #expect(throws: DatabaseError.self) { try await folder.preview("") }
         #expect(error?.resultCode == .SQLITE_NOTADB)
     }
 
-    @Test func `a path that is not a regular file is an error and is not waited for`() async throws {
+    @Test func `previewing a folder or a pipe is an immediate error`() async throws {
         let folder = try PreviewFolder(nil)
         try FileManager.default.createDirectory(atPath: folder.database, withIntermediateDirectories: false)
         let error = await #expect(throws: DatabaseError.self) {
@@ -91,7 +91,7 @@ import Testing
         #expect(other?.message == "it is not a regular file")
     }
 
-    @Test func `the WAL of a killed program is read, and no files are created`() async throws {
+    @Test func `a preview reads the WAL of a killed program and creates no files`() async throws {
         let folder = try PreviewFolder("PRAGMA journal_mode = WAL; \(Self.one)")
         let killed = try PreviewFolder(nil)
         let other = try DatabaseQueue(path: folder.database)
@@ -106,7 +106,7 @@ import Testing
         #expect(try killed.contents().keys.sorted() == ["shop.sqlite", "shop.sqlite-wal"])
     }
 
-    @Test func `the open transaction of a killed program is reported and left to the next program`() async throws {
+    @Test func `a preview reports the open transaction of a killed program without rolling it back`() async throws {
         let folder = try PreviewFolder(Self.one)
         // A copy taken during a write: the file has some of the new pages, and the journal has their originals.
         let other = try DatabaseQueue(path: folder.database)
@@ -128,7 +128,7 @@ import Testing
         #expect(try folder.contents() == before)
     }
 
-    @Test func `a locked database is an error`() async throws {
+    @Test func `previewing a locked database is an error`() async throws {
         let folder = try PreviewFolder(Self.one)
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -144,7 +144,7 @@ import Testing
     @Test(arguments: [
         "PRAGMA page_size = 512", "PRAGMA page_size = 65536", "PRAGMA encoding = 'UTF-16'", "PRAGMA auto_vacuum = 1",
     ])
-    func `databases of all kinds are copied`(pragma: String) async throws {
+    func `a preview copies databases of all kinds`(pragma: String) async throws {
         let folder = try PreviewFolder("\(pragma); \(Self.one)")
         let (report, plan) = try await folder.preview("db:execute('UPDATE t SET a = ?', 'ü') db:execute('VACUUM')")
         #expect(report["t"]?.rows == [RowChange(kind: .updated, before: [1, "é"], after: [1, "ü"])])
@@ -160,7 +160,7 @@ import Testing
         #expect(report["t"]?.counts == [1, 0, 0])
     }
 
-    @Test func `changes by a seed are not reported`() async throws {
+    @Test func `a preview does not report changes by its seed`() async throws {
         let seed = "db:execute([[\(Self.one)]])"
         let report = try await preview(.inMemory(migrations: .script(seed)), "db:execute('INSERT INTO t VALUES (2, 2)')")
         #expect(report.schema.isEmpty)
@@ -171,7 +171,7 @@ import Testing
         #expect(error?.message.contains("bad seed") == true)
     }
 
-    @Test func `a database that the program has open is copied`() async throws {
+    @Test func `a preview copies a database that the program has open`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in try db.execute(sql: Self.one) }
         let report = try await preview(.existing(queue), "db:execute('DELETE FROM t')")
@@ -181,7 +181,7 @@ import Testing
 
     // MARK: - What scripts may not do
 
-    @Test func `other database files cannot be opened`() async throws {
+    @Test func `previewed scripts cannot open other database files`() async throws {
         let folder = try PreviewFolder(Self.one)
         for script in [
             "perilune.queue('\(folder.path)/x.sqlite')", "perilune.pool('\(folder.database)')",
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `databases in memory may be opened and attached`() async throws {
+    @Test func `previewed scripts can open and attach databases in memory`() async throws {
         let folder = try PreviewFolder(Self.one)
         let (report, plan) = try await folder.preview(
             """
@@ -213,7 +213,7 @@ import Testing
         #expect(plan != nil)
     }
 
-    @Test func `functions with external effects are refused unless they are allowed`() async throws {
+    @Test func `a preview refuses functions with external effects unless they are allowed`() async throws {
         let folder = try PreviewFolder(Self.one)
         let file = folder.path + "/out.txt"
         for script in [
@@ -248,7 +248,7 @@ import Testing
         return options
     }
 
-    @Test func `a failed script's report includes the committed changes`() async throws {
+    @Test func `the preview report of a failed script includes its committed changes`() async throws {
         let folder = try PreviewFolder(Self.one)
         let preview = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true))
         await #expect(throws: LuaError.self) {
@@ -261,7 +261,7 @@ import Testing
         #expect(try await preview.finish().report["t"]?.counts == [1, 0, 0])
     }
 
-    @Test func `effects are recorded in order`() async throws {
+    @Test func `a preview records effects in order`() async throws {
         var configuration = ScriptHost.Configuration()
         let recorder = EffectRecorder()
         configuration.effectRecorder = recorder

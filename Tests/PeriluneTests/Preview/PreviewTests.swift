@@ -11,7 +11,7 @@ import Testing
         INSERT INTO book VALUES (1, 'Typee', 326), (2, 'Omoo', 322), (3, 'Mardi', NULL);
         """
 
-    @Test func `changed rows are reported with old and new values, sorted by key`() async throws {
+    @Test func `a preview reports changed rows with old and new values, sorted by key`() async throws {
         let folder = try PreviewFolder(Self.books)
         let (report, plan) = try await folder.preview(
             """
@@ -74,7 +74,7 @@ import Testing
         #expect(plan?.summary().isEmpty == true)
     }
 
-    @Test func `counts are right if rows are left out`() async throws {
+    @Test func `a preview counts rows that its report leaves out`() async throws {
         let folder = try PreviewFolder(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1), (2, 2)")
         let (report, _) = try await folder.preview(
@@ -89,7 +89,7 @@ import Testing
         #expect(table.hiddenCount == 4995)
     }
 
-    @Test func `deleting everything is reported`() async throws {
+    @Test func `a preview reports the deletion of all rows`() async throws {
         let folder = try PreviewFolder(Self.books)
         let (report, plan) = try await folder.preview("db:execute('DELETE FROM book')")
         #expect(report["book"]?.counts == [0, 0, 3])
@@ -97,7 +97,7 @@ import Testing
         #expect(try folder.values("SELECT COUNT(*) FROM book") == ["0"])
     }
 
-    @Test func `a change of type is a change`() async throws {
+    @Test func `a preview reports a value whose type changes`() async throws {
         let folder = try PreviewFolder(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1), (2, 2)")
         let (report, _) = try await folder.preview("db:execute('UPDATE t SET a = a * 1.0 WHERE id = 1')")
@@ -106,7 +106,7 @@ import Testing
 
     // MARK: - All kinds of tables
 
-    @Test func `changes by triggers and cascades are part of the report`() async throws {
+    @Test func `a preview reports changes by triggers and foreign key actions`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE author (id INTEGER PRIMARY KEY);
@@ -125,7 +125,7 @@ import Testing
         #expect(try folder.values("SELECT id FROM book") == ["3"])
     }
 
-    @Test func `tables without row ids and strict tables are recorded`() async throws {
+    @Test func `a preview records tables WITHOUT ROWID and STRICT tables`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE a (x TEXT, y INTEGER, z, PRIMARY KEY (y, x)) WITHOUT ROWID;
@@ -147,7 +147,7 @@ import Testing
         #expect(try folder.values("SELECT x || y || z FROM a") == ["q12"])
     }
 
-    @Test func `tables that sessions cannot record are compared and named`() async throws {
+    @Test func `a preview compares and names tables that SQLite sessions cannot record`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE keyless (a, b); INSERT INTO keyless VALUES (1, 'x'), (1, 'x'), (2, 'y');
@@ -183,7 +183,7 @@ import Testing
         #expect(report.obstacles.contains("keyless cannot be recorded: it has no PRIMARY KEY"))
     }
 
-    @Test func `any table or column name works`() async throws {
+    @Test func `a preview works with any table or column name`() async throws {
         let folder = try PreviewFolder(
             #"""
             CREATE TABLE "a""b'c" (id INTEGER PRIMARY KEY, "x""y" TEXT); INSERT INTO "a""b'c" VALUES (1, 2);
@@ -199,7 +199,7 @@ import Testing
         #expect(report["no\"key"]?.rows == [RowChange(kind: .updated, before: [1], after: [2])])
     }
 
-    @Test func `names that only Unicode considers equal are kept apart`() async throws {
+    @Test func `a preview distinguishes names that only Unicode considers equal`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE "Ä" (id INTEGER PRIMARY KEY, a); CREATE TABLE "ä" (id INTEGER PRIMARY KEY, b);
@@ -216,7 +216,7 @@ import Testing
         #expect(report.tables.flatMap(\.rows).map(\.after) == [[1, 2], [3, 4], [5, 6]])
     }
 
-    @Test func `keys that change to equal keys are reported and prevent a plan`() async throws {
+    @Test func `keys that are replaced by equal keys are reported and prevent a plan`() async throws {
         let folder = try PreviewFolder(
             """
             CREATE TABLE named (name TEXT PRIMARY KEY COLLATE NOCASE, v); INSERT INTO named VALUES ('A', 1), ('b', 2);
@@ -236,7 +236,7 @@ import Testing
         #expect(otherPlan != nil)
     }
 
-    @Test func `keys that change to equal keys and back are unchanged`() async throws {
+    @Test func `keys that are replaced by equal keys and restored are unchanged`() async throws {
         let folder = try PreviewFolder(
             "CREATE TABLE named (name TEXT PRIMARY KEY COLLATE NOCASE, v); INSERT INTO named VALUES ('A', 1), ('b', 2)")
         let (report, _) = try await folder.preview(
@@ -295,7 +295,7 @@ import Testing
         #expect(plan != nil)
     }
 
-    @Test func `an update without effect in an unrecordable table is not reported`() async throws {
+    @Test func `a preview does not report an update without effect in an unrecordable table`() async throws {
         let folder = try PreviewFolder("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
         let (report, plan) = try await folder.preview("db:execute('UPDATE t SET a = a')")
         #expect(!report.hasChanges)
@@ -304,7 +304,7 @@ import Testing
 
     // MARK: - Schemas
 
-    @Test func `a migration is reported as schema objects and rows`() async throws {
+    @Test func `a preview reports the schema changes and rows of a migration`() async throws {
         let folder = try PreviewFolder(
             Self.books + """
                 CREATE TABLE old (a); INSERT INTO old VALUES (1), (2);
@@ -343,7 +343,7 @@ import Testing
         #expect(report.obstacles.first == "the schema would change, and a plan holds only row changes")
     }
 
-    @Test func `a table that a migration rebuilds counts as the same table`() async throws {
+    @Test func `a preview treats a table that a migration rebuilds as the same table`() async throws {
         let folder = try PreviewFolder(Self.books)
         let (report, _) = try await folder.preview(
             """
@@ -358,7 +358,7 @@ import Testing
         #expect(report["book"]?.counts == [0, 0, 1])
     }
 
-    @Test func `a schema that is changed and restored allows a plan`() async throws {
+    @Test func `a schema change that is undone does not prevent a plan`() async throws {
         let folder = try PreviewFolder(Self.books)
         for script in [
             "db:execute('VACUUM')",
@@ -403,7 +403,7 @@ import Testing
         #expect(report["t"]?.counts == [1, 0, 0])
     }
 
-    @Test func `rows that only the script's functions can read are not counted but mentioned`() async throws {
+    @Test func `a preview mentions rows that only the script's functions can read, without counting them`() async throws {
         let folder = try PreviewFolder(Self.books)
         let (report, plan) = try await folder.preview(
             """
@@ -426,7 +426,7 @@ import Testing
         #expect(report["t"]?.counts == [1, 0, 0])
     }
 
-    @Test(.patience) func `a released preview does not wait for its scripts`() async throws {
+    @Test(.patience) func `releasing a preview does not wait for its scripts`() async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits = LuaLimits(isCancellable: true)
         var preview: ScriptPreview? = try await ScriptPreview(of: .inMemory(), configuration: configuration)
@@ -452,7 +452,7 @@ import Testing
         #expect(try folder.contents() == before)
     }
 
-    @Test func `the changes are collected once`() async throws {
+    @Test func `a preview collects the changes once`() async throws {
         let preview = try await ScriptPreview(of: .inMemory(migrations: .script("db:execute('CREATE TABLE t (a)')")))
         try await preview.host.run(source: "db:execute('INSERT INTO t VALUES (1)')")
         let first = try await preview.finish().report
@@ -463,7 +463,7 @@ import Testing
 
     // MARK: - Bounds
 
-    @Test func `too many changes to record are compared`() async throws {
+    @Test func `a preview compares tables with too many changes to record`() async throws {
         let folder = try PreviewFolder("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)")
         let (report, plan) = try await folder.preview(
             """
@@ -480,7 +480,7 @@ import Testing
     }
 
     @Test(arguments: [0, 64 << 20])
-    func `large copies are written to files, which are removed`(limit: Int) async throws {
+    func `a preview writes large copies to files and removes them`(limit: Int) async throws {
         let folder = try PreviewFolder("PRAGMA journal_mode = WAL;" + Self.books)
         try folder.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         let before = try previewFolders()

@@ -9,12 +9,12 @@ import Testing
         .blob([]), .blob([0, 255]),
     ]
 
-    @Test func `values round-trip through JSON`() throws {
+    @Test func `values of a preview round-trip through JSON`() throws {
         let data = try JSONEncoder().encode(Self.values)
         #expect(try JSONDecoder().decode([StoredValue].self, from: data) == Self.values)
     }
 
-    @Test func `JSON values have the types that programs expect`() throws {
+    @Test func `values of a preview have the JSON types that programs expect`() throws {
         var table = TableChanges(name: "t")
         table.rows = [RowChange(kind: .inserted, after: [1, .real(1.5), nil, "x", .blob([255])])]
         var report = PreviewReport()
@@ -25,7 +25,7 @@ import Testing
         #expect(try report.json().contains(#"{"after":[1,3,null],"before":[1,2,null],"changed":[1],"kind":"updated"}"#))
     }
 
-    @Test func `values are sorted as by SQLite`() {
+    @Test func `values of a preview are sorted as in SQLite`() {
         let values: [StoredValue] = [.null, -1, .real(-0.5), 0, .real(0.5), 1, "", "a", "b", .blob([]), .blob([0])]
         #expect(values.shuffled().sorted() == values)
     }

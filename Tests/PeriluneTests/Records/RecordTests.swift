@@ -54,7 +54,7 @@ struct RecordTests {
         return host
     }
 
-    @Test func `a record method can be called`() async throws {
+    @Test func `Swift can call a method of a record`() async throws {
         let host = try await makeHost()
         let verne = host.record("Author", key: 1)
         let label: String = try await verne.call("label", "Hello")
@@ -64,7 +64,7 @@ struct RecordTests {
         #expect(renamed == "Hello, Jules Verne")
     }
 
-    @Test func `a record is decoded with its dates, booleans and JSON`() async throws {
+    @Test func `Swift decodes a record with its dates, booleans and JSON`() async throws {
         let host = try await makeHost()
         let verne = try await host.record("Author", key: 1).fetch(as: Author.self)
         let born = Date(timeIntervalSince1970: -4_477_852_800)
@@ -74,7 +74,7 @@ struct RecordTests {
         #expect(stay.place == "Amiens")
     }
 
-    @Test func `a named request can be run, refined and decoded`() async throws {
+    @Test func `Swift can run, refine and decode a named request`() async throws {
         let host = try await makeHost()
         let french = host.request("Author:from", "France")
         #expect(try await french.fetchCount() == 2)
@@ -88,7 +88,7 @@ struct RecordTests {
         #expect(try await host.records("Author").fetchAll(as: Author.self).count == 3)
     }
 
-    @Test func `functions that return requests and associations can be used as requests`() async throws {
+    @Test func `Swift can use functions that return requests or associations as requests`() async throws {
         let host = try await makeHost()
         let authors = try await host.request("reports.with_books").fetchAll(as: Author.self)
         #expect(authors.map { $0.books?.map(\.title) } == [[], ["Omoo", "Typee"], ["The Plague"]])
@@ -96,7 +96,7 @@ struct RecordTests {
         #expect(titles == [Book(title: "Omoo"), Book(title: "Typee")])
     }
 
-    @Test func `classes in a required module are found`() async throws {
+    @Test func `Swift finds record classes in a required module`() async throws {
         var configuration = ScriptHost.Configuration()
         configuration.moduleSources = [
             .lookup { name in name == "models" ? Self.models + " local m = { Author = Author } Author = nil return m" : nil }
@@ -107,7 +107,7 @@ struct RecordTests {
         #expect(label == "Hello, Camus")
     }
 
-    @Test func `mistakes cause the same errors as in scripts`() async throws {
+    @Test func `mistakes in Swift requests cause the same errors as in scripts`() async throws {
         let host = try await makeHost()
         let missing = await #expect(throws: LuaError.self) {
             try await host.record("Author", key: 99).fetch(as: Author.self)

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(.patience, arguments: ScriptPlace.allCases)
-    func `scripts and calls are reported at their begin and end`(_ place: ScriptPlace) async throws {
+    func `the start and the end of scripts and calls are reported`(_ place: ScriptPlace) async throws {
         let collector = Collector()
         let host = try await Self.host(place, collector) { $0.runTag = "tenant" }
         try await host.run(source: "orders = { total = function(n) return n end }", named: "orders.lua")
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(.patience, arguments: ScriptPlace.allCases)
-    func `figures count statements, rows and changes`(_ place: ScriptPlace) async throws {
+    func `run statistics count statements, rows and changes`(_ place: ScriptPlace) async throws {
         let collector = Collector()
         let host = try await Self.host(place, collector)
         try await host.run(
@@ -70,7 +70,7 @@ import Testing
     @Test(
         .patience, .defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)),
         arguments: ScriptPlace.allCases)
-    func `figures count bytes written, memory and instructions`(_ place: ScriptPlace) async throws {
+    func `run statistics count written bytes, memory and instructions`(_ place: ScriptPlace) async throws {
         let collector = Collector()
         let host = try await Self.host(place, collector) { configuration in
             configuration.database = nil
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(.patience, arguments: ScriptPlace.allCases)
-    func `timers, tasks and signals are reported`(_ place: ScriptPlace) async throws {
+    func `runs of timers, tasks and signals are reported`(_ place: ScriptPlace) async throws {
         let collector = Collector()
         let host = try await Self.host(place, collector) { $0.callbackErrors = .handle { _ in } }
         try await host.run(
@@ -128,7 +128,7 @@ import Testing
         #expect(collector.all.count { $0.kind == .task } == 2)
     }
 
-    @Test(.patience) func `automations are reported by name`() async throws {
+    @Test(.patience) func `runs of automations are reported by name`() async throws {
         let collector = Collector()
         let host = try await Self.host(.here, collector)
         try await withTemporaryFolder { folder in
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(.patience, arguments: ScriptPlace.allCases)
-    func `a sequence has the events of all hosts of a pool, and ends with it`(_ place: ScriptPlace) async throws {
+    func `a pool's sequence has the events of all its hosts and ends with the pool`(_ place: ScriptPlace) async throws {
         let pool = try await ScriptPool(
             size: 1, configuration: place.configuration(ScriptHost.Configuration(database: .inMemory()))
         ) { host in
@@ -181,7 +181,7 @@ import Testing
         #expect(ends.map(\.outcome) == [.succeeded, .succeeded, .succeeded])
     }
 
-    @Test(.patience) func `nested runs are reported by themselves`() async throws {
+    @Test(.patience) func `nested runs are reported separately`() async throws {
         let collector = Collector()
         let host = try await Self.host(.here, collector)
         try await host.register(module: "m") { m in

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(.patience, .endsLoopBySignal, arguments: ScriptPlace.allCases)
-    func `a run can have limits of its own`(_ place: ScriptPlace) async throws {
+    func `a run can have separate limits`(_ place: ScriptPlace) async throws {
         let host = try await Self.host(place)
         let timeout = await #expect(throws: LuaError.self) {
             try await ScriptHost.withOptions(RunOptions(limits: LuaLimits(time: .milliseconds(20)))) {
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `limits of a run in a host without limits are refused`(_ place: ScriptPlace) async throws {
+    func `limits for a run are refused in a host without limits`(_ place: ScriptPlace) async throws {
         let host = try await ScriptHost(place.configuration(ScriptHost.Configuration(database: .inMemory())))
         let error = await #expect(throws: LuaError.self) {
             try await ScriptHost.withOptions(RunOptions(limits: LuaLimits(time: .seconds(1)))) { try await host.run(source: "") }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `a run can have an output of its own`(_ place: ScriptPlace) async throws {
+    func `a run can have a separate output`(_ place: ScriptPlace) async throws {
         let common = Lines(), own = Lines()
         let host = try await Self.host(place, common)
         try await host.run(source: "print('a')")
@@ -73,7 +73,7 @@ import Testing
         #expect(error?.code == .usage)
     }
 
-    @Test func `functions and output closures see the options of their run`() async throws {
+    @Test func `functions and output closures can read the options of their run`() async throws {
         let tags = Lines()
         var configuration = ScriptHost.Configuration(database: .inMemory())
         configuration.output = .closure { _ in tags.add("print \(RunOptions.current?.tag ?? "none")") }

@@ -20,7 +20,7 @@ import Testing
         var all: [String] { values.withLock { $0 } }
     }
 
-    @Test(.patience) func `tasks and timers see the values of the run that started them`() async throws {
+    @Test(.patience) func `tasks and timers see the task-local values of the run that started them`() async throws {
         let seen = Seen()
         let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory()))
         try await host.register(module: "m") { m in
@@ -55,7 +55,7 @@ import Testing
         #expect(Self.request == "none")
     }
 
-    @Test(.patience) func `a host with timers is released, and so are the values that they see`() async throws {
+    @Test(.patience) func `a host with timers is released together with their task-local values`() async throws {
         final class Value: Sendable {}
         enum Local { @TaskLocal static var value: Value? }
         weak var value: Value?
