@@ -5,7 +5,7 @@ import PeriluneBindings
 import PeriluneLua
 import Testing
 
-/// One script for each entry point of the row path. `n` differs from run to run, so that statements are prepared again.
+/// One script for each entry point of the row path. Each run has a different `n`, so that SQLite prepares the statement again.
 private let verbs: [(name: String, source: String)] = [
     ("execute", "db:execute('INSERT INTO t (a) VALUES (?) --' .. n, 'text' .. n)"),
     ("execute again", "db:execute('INSERT INTO t (a) VALUES (?)', 'text')"),
@@ -206,7 +206,7 @@ private let verbs: [(name: String, source: String)] = [
                 }
                 let wasReached = !state.core.isAllocationToFail
                 state.core.failAllocation(at: nil)
-                // Sometimes with a collection in between, which finds lost objects.
+                // A garbage collection after some runs finds lost objects.
                 if number.isMultiple(of: 16) { state.collectGarbage() }
                 do { try check.call([]) } catch { Issue.record("after allocation \(number): \(error)") }
                 if !wasReached { break }

@@ -61,8 +61,8 @@ private struct CHeader {
         }
     }
 
-    /// A comment is the contract of the declarations that follow it without a blank line. A comment on the same line belongs to
-    /// that declaration only.
+    /// A comment is the contract of the declarations that follow it without a blank line. A comment after a declaration, on the
+    /// same line, belongs only to that declaration.
     init(path: String, text: String) {
         var declarations: [Declaration] = []
         var comment = "", statement = "", isInComment = false

@@ -7,7 +7,7 @@ import Testing
 @Suite struct HostTests {
     @Test(.patience)
     func `scripts run on separate threads and do not block Swift concurrency`() async throws {
-        // More hosts than the Swift concurrency pool has threads on any test machine.
+        // The number of hosts exceeds the number of threads in the Swift concurrency pool on any test machine.
         let hosts = try (0..<64).map { _ in try testHost { $0.limits.isCancellable = true } }
         let begun = Tally()
         for host in hosts { try await host.register(module: "test") { $0.function("begin") { () in begun.add() } } }

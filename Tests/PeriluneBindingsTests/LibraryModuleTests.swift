@@ -6,13 +6,13 @@ import Testing
 
 /// The dependencies between the modules of `lib`, found in their text.
 @Suite struct LibraryModuleTests {
-    /// The rooms of lib/perilune from the bottom to the top. Each room uses only rooms before it. Files outside the folders combine
-    /// the rooms and use all of them.
+    /// The rooms of lib/perilune in layer order. Each room may use only the rooms before it. Files outside the rooms may use all
+    /// of them.
     private static let rooms = [
         "native", "runtime", "schema", "databases", "migrations", "expressions", "records", "requests", "associations", "events",
     ]
 
-    /// The rooms of lib/scenarios from the bottom to the top. They use all of lib/perilune.
+    /// The rooms of lib/scenarios in layer order. They may use all of lib/perilune.
     private static let scenarioRooms = ["native", "base", "reports", "defining", "tables", "data", "expectations", "context"]
 
     @Test func `every room is a folder, and every folder is a room`() {
@@ -29,7 +29,8 @@ import Testing
         #expect(upward == [])
     }
 
-    /// Returns the height of a module. The table `perilune`, which all rooms extend, counts as the lowest for its users.
+    /// Returns the position of a module in the layer order. The table `perilune`, which all rooms extend, has the lowest
+    /// position.
     private func height(of name: String) -> Int {
         let parts = name.split(separator: ".").map(String.init)
         if name == "perilune" { return -1 }
@@ -50,7 +51,7 @@ import Testing
         #expect(modules.filter { $0.value.count > 1 } == [:])
     }
 
-    /// The assignments to tables of other modules, at which a reader of those modules cannot see who else changes them.
+    /// A reader of a module cannot see which other modules change its table.
     @Test func `no library module changes the table of another, except in a few known assignments`() {
         let written = LibraryFile.all.filter { $0.room != "native" && !$0.name.hasPrefix("scenarios.native") }.flatMap(
             \.writesElsewhere)
@@ -173,7 +174,7 @@ import Testing
 
 /// Keeps the messages of a host.
 private final class Provided: @unchecked Sendable {
-    // Set while the host is created, and read afterwards on the same thread.
+    // The value is set while the host is created, and read later on the same thread.
     var names: [String] = []
 }
 
@@ -189,16 +190,16 @@ struct LibraryFile: Sendable, CustomTestStringConvertible {
 
     static let all: [LibraryFile] = {
         let paths = FileManager.default.enumerator(atPath: folder)?.allObjects as? [String] ?? []
-        // lib/reference describes what scripts see and is not part of the library.
+        // lib/reference describes the API of scripts and is not part of the library.
         return paths.filter { $0.hasSuffix(".lua") && !$0.hasPrefix("reference/") }.sorted().map(LibraryFile.init)
     }()
 
-    /// Modules that only describe provided values.
+    /// Whether the module only describes values that Swift or C provides.
     static let natives = all.filter { $0.room == "native" }
 
     var testDescription: String { name }
 
-    /// The fields of the module that it returns, found in its text.
+    /// The fields of the returned table, found in the source text.
     var described: [String] {
         guard let module = text.firstMatch(of: /(?m)^return (\w+)/)?.1 else { return [] }
         let functions = text.matches(of: /(?m)^function (\w+)\.(\w+)/).filter { $0.1 == module }.map { String($0.2) }
@@ -228,12 +229,12 @@ struct LibraryFile: Sendable, CustomTestStringConvertible {
         text = (try? String(contentsOfFile: "\(Self.folder)/\(path)", encoding: .utf8)) ?? ""
     }
 
-    /// The local names of modules that it requires at loading, or on first use.
+    /// The required modules and their local names.
     var aliases: [(alias: String, module: String)] {
         text.matches(of: /(?m)^local (\w+) = (?:require|lazily)[ (]"([\w.]+)"\)?$/).map { (String($0.1), String($0.2)) }
     }
 
-    /// The assignments to tables of other modules: to fields of local names for modules, or for tables in them.
+    /// The assignments to fields of other modules, or of tables inside other modules.
     var writesElsewhere: [String] {
         var names = Set(aliases.filter { $0.module != name }.map(\.alias))
         for local in text.matches(of: /(?m)^local (\w+) = (\w+)\.[\w.]+$/) where names.contains(String(local.2)) {
@@ -244,7 +245,7 @@ struct LibraryFile: Sendable, CustomTestStringConvertible {
         return (functions + assignments).filter { names.contains(String($0.0)) }.map { "\(name): \($0.0)\($0.1)" }
     }
 
-    /// The modules that it requires, at loading or later.
+    /// The required modules, including modules that functions require later.
     var uses: [String] {
         let required = text.matches(of: /(?:^|[^\w.])(?:require|lazily)[ (]"([\w.]+)"/).map { String($0.1) }
         let whenCalled = text.matches(of: /(?m)(?:on_first_call|^  add)\(.*/).flatMap { call in
@@ -253,7 +254,7 @@ struct LibraryFile: Sendable, CustomTestStringConvertible {
         return required + whenCalled
     }
 
-    /// The modules that it requires outside functions.
+    /// The modules that are required outside functions.
     var usesWhenLoaded: [String] {
         text.matches(of: /(?m)^(?:local [\w, ]+ = )?require[ (]"([\w.]+)"/).map { String($0.1) }.filter { $0 != "perilune" }
     }

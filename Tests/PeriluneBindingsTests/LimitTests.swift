@@ -7,7 +7,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Scripts that never end, in places in which the host must be able to end them.
+/// Scripts that never end, in Lua code, in SQL and in callbacks. The host must be able to end each of them.
 private let endless: [(name: String, source: String)] = [
     ("a loop in a transaction", "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') while true do end end)"),
     (
@@ -82,7 +82,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
 
     /// Interrupts a script, and checks that its changes are undone and the host still works.
     ///
-    /// - Parameter time: The time limit of the run alone. The steps before and after it may take as long as a busy machine needs.
+    /// - Parameter time: The time limit of the tested run. The steps before and after the run have no limit.
     private func check(
         _ source: String, endedBy code: LuaError.Code, within time: Duration = longTime,
         _ configure: (inout ScriptHost.Configuration) -> Void, onceRunning act: ((ScriptHost) async -> Void)? = nil
@@ -176,7 +176,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
             "equal({ rawequal(db, own), rawequal(perilune.database, own), db:table_exists('other') }, { true, true, false })")
     }
 
-    /// Cancels the run after other tasks had thousands of turns, so that it is in its endless part.
+    /// Cancels the run after yielding thousands of times, so that the script has reached its endless loop.
     private static func cancelInTheMiddle(_ host: ScriptHost) async {
         for _ in 0..<5000 { await Task.yield() }
         host.cancel()
@@ -233,7 +233,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
             "\(String(describing: error))")
     }
 
-    /// Without memory for the zeros at the end of a row that a hook reads, SQLite would end the process.
+    /// If SQLite cannot allocate the zeros of a zeroblob in a row that a hook reads, it ends the process.
     ///
     /// While a cursor is open, SQLite's own function creates the zeros.
     @Test(
@@ -321,7 +321,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         try await host.runChecked("equal(db:fetch_value('SELECT SUM(length(a)) FROM t'), 60000000)")
     }
 
-    /// Otherwise a script could use the whole limit once in each of its tasks.
+    /// The memory limit applies to all tasks of a script together.
     @Test(arguments: [
         "for _ = 1, 5 do perilune.spawn(fill) end",
         "for i = 1, 5 do perilune.spawn(function() perilune.sleep(i / 1000) fill() end) end",
@@ -391,7 +391,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         ) { $0.limits.memoryInBytes = 8 << 20 }
     }
 
-    /// During such a statement the host cancels the run, and SQLite has no reason to check before it commits.
+    /// The SQL function `cancel` cancels the run, and SQLite would commit the statement without another check for interruptions.
     @Test(arguments: [
         "db:execute('INSERT INTO t VALUES (cancel())')", "db:fetch_all('INSERT INTO t VALUES (cancel()) RETURNING a')",
         "db:execute('INSERT INTO t VALUES (2); INSERT INTO t VALUES (cancel())')",

@@ -6,8 +6,8 @@ import PeriluneLua
 import PeriluneLuaFileTools
 import Testing
 
-/// Misuse that makes GRDB stop or block the process, as far as scripts could reach it. Here each case is an error of the script,
-/// and the host keeps working.
+/// Misuse by scripts that would make GRDB stop or block the process. Each case must be an error of the script, after which the
+/// host keeps working.
 @Suite struct MisuseTests {
     @Test func `using a closed database is an error`() async throws {
         try await script(
@@ -492,7 +492,7 @@ import Testing
                 db:add_collation("c", function(a, b) return 0 end)
                 assert(db:fetch_value("SELECT f()") == 1)
                 """)
-            // They are also unavailable outside a run of the script.
+            // The functions also fail while no script is running.
             #expect(throws: DatabaseError.self) { try queue.read { try Int.fetchOne($0, sql: "SELECT f()") } }
         }
         for sql in [

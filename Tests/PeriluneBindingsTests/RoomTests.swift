@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import PeriluneLuaFileTools
 
-/// The C targets and their rooms, from the bottom to the top. A file outside of the rooms combines its target, and may use all of it.
+/// The C targets and their rooms in layer order. Files outside of the rooms may use all rooms of their target.
 private let order = [
     CTarget("CPeriluneCluster", rooms: ["Wire", "Carriers"]),
     CTarget("CPeriluneSQLite", rooms: ["Process", "Clock"]),
@@ -31,7 +31,7 @@ private let largestCircle = 7
         #expect(house.strangers == [])
     }
 
-    /// Builds that share one list of include folders between targets would confuse headers of the same name.
+    /// Some builds use one list of include folders for all targets, which would confuse headers with the same name.
     @Test func `every public header has a unique name`() {
         let names = house.files.keys.filter { $0.contains("/include/") }.map { $0.split(separator: "/").last! }
         #expect(names.count > 10)
@@ -88,7 +88,7 @@ private let targetsAboveLua = [
     "PeriluneBindings", "Perilune", "PeriluneScenarios", "PeriluneTestSupport", "PeriluneCLI",
 ]
 
-/// The users of the core of a state, with reasons. All other files use the API of `PeriluneLua`.
+/// The files that use the core of a Lua state, with reasons. All other files use the API of `PeriluneLua`.
 private let usersOfCore = [
     "PeriluneBindings/Database/DatabaseCallbacks.swift":
         "C calls it with a `lua_State`, perhaps of a coroutine that Swift has not entered",
@@ -96,7 +96,7 @@ private let usersOfCore = [
     "PeriluneBindings/Loop/ScriptLoop.swift": "what waits for the core may outlast the `LuaState`",
 ]
 
-/// The parts of Lua that the Swift targets use.
+/// The use of Lua's C API and of the state's core by the Swift targets.
 @Suite struct LuaUseTests {
     private let sources: [String: String]
 
@@ -172,7 +172,7 @@ private struct CPlace: Hashable {
     }
 }
 
-/// The C files, with their includes, definitions and uses. Only names with the prefix of a target count; no macro hides them.
+/// The C files with their includes, definitions and uses. Only names with the prefix of a target count, which no macro hides.
 private struct CHouse {
     struct Use: Hashable {
         let file: String
@@ -219,7 +219,8 @@ private struct CHouse {
 
     // MARK: - Direction
 
-    /// Returns the height of a path in its target. A public header belongs to the room with its name, otherwise to the bottom.
+    /// Returns the position of a path in the layer order of its target. A public header belongs to the room with its name, or
+    /// else to the lowest.
     private func height(_ path: String) -> Int? {
         let place = CPlace(path)
         guard let target = order.first(where: { $0.name == place.target }) else { return nil }
@@ -254,8 +255,8 @@ private struct CHouse {
 
     // MARK: - Circles
 
-    /// Groups of files that all reach each other, by Tarjan's algorithm; without single files, and without headers, which declare
-    /// the functions of their room.
+    /// The cycles of files, found by Tarjan's algorithm. Single files are left out, as are headers, which declare the functions
+    /// of their whole room.
     var circles: [[String]] {
         var targets: [String: Set<String>] = [:]
         for use in uses where use.file.hasSuffix(".c") && use.definer.hasSuffix(".c") {

@@ -36,7 +36,7 @@ extension ScriptHost {
     }
 }
 
-/// Returns how many files whose paths start with a path this process has open.
+/// Returns the number of open files of this process whose paths start with a path.
 func openFiles(at path: String) -> Int {
     let folder = "/proc/self/fd"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The Swift targets and their rooms, from the bottom to the top. A file outside of the rooms combines its target, and may use all of it.
+/// The Swift targets and their rooms in layer order. Files outside of the rooms may use all rooms of their target.
 ///
-/// `PeriluneLua` is missing: a state, its values and its functions need each other, so its rooms only group files.
+/// `PeriluneLua` is not listed: its state, values and functions depend on each other, so its rooms only group files.
 private let order: [(target: String, rooms: [String])] = [
     ("PeriluneRecords", ["Text", "SQL", "Dates", "Schema", "Requests", "Migrations", "Places"]),
     ("PeriluneCluster", ["Failures", "Engine", "Connection", "Session", "Shadow"]),
@@ -151,7 +151,7 @@ private struct SwiftHouse {
 
     private static func target(_ path: String) -> String { String(path.prefix { $0 != "/" }) }
 
-    /// Returns the height of a file in its target; `nil` if its room has no place.
+    /// Returns the position of a file's room in the layer order of its target; `nil` if the room is not listed.
     private func height(_ path: String) -> Int? {
         let parts = path.split(separator: "/").map(String.init)
         guard let rooms = order.first(where: { $0.target == parts[0] })?.rooms else { return nil }

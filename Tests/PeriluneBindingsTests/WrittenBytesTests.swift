@@ -54,7 +54,7 @@ import Testing
             }
             #expect(isWhole)
             #expect((size ?? .max) < 9 << 20)
-            // The next run has the whole limit again.
+            // The limit applies to each run separately.
             #expect(
                 try await host.run(
                     source: "db:execute('INSERT INTO t VALUES (1)') return db:fetch_value('SELECT a FROM t WHERE a = 1')") == 1)
@@ -80,7 +80,7 @@ import Testing
             let sum: Int = try await host.run(
                 source: "local n = 0 for i = 1, 20 do n = n + db:fetch_value('SELECT sum(length(a)) FROM t') end return n")
             #expect(sum == 20 * 201 * 100_000)
-            // Swift has no limit.
+            // Writes by Swift are not limited.
             try await queue.write { db in try db.execute(sql: "INSERT INTO t SELECT zeroblob(100000) FROM t") }
         }
     }

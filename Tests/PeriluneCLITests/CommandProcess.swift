@@ -146,7 +146,7 @@ struct CommandProcess {
     private func readByte(_ reading: CInt) -> UInt8? {
         var byte: UInt8 = 0
         while true {
-            // Before the program opens the pipe, neither data nor a writer exists. `poll` waits for either.
+            // Until the program opens the pipe, it has neither data nor a writer. `poll` waits for either.
             guard watchdog.waits(for: reading) else { return nil }
             let count = read(reading, &byte, 1)
             if count == 1 { return byte }
@@ -202,14 +202,14 @@ struct CommandProcess {
     }
 }
 
-/// Files that this process has open for other tests. The programs that it starts must not inherit them.
+/// The file descriptors that this process has open for other tests, which started programs must not inherit.
 enum InheritedFiles {
     /// Declares `posix_spawn_file_actions_addclosefrom_np` (glibc 2.34), which Swift's Glibc module does not export.
     private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
         unsafeBitCast($0, to: (@convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt).self)
     }
 
-    /// Closes everything but the standard descriptors in the started program.
+    /// Closes all file descriptors except the standard ones in the started program.
     static func close(in actions: inout posix_spawn_file_actions_t) {
         _ = closeFrom?(&actions, 3)
     }

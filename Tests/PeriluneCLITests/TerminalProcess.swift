@@ -76,10 +76,10 @@ final class TerminalProcess {
 
     func send(_ signal: CInt) { kill(id, signal) }
 
-    /// Everything that was shown so far.
+    /// The complete output so far.
     var text: String { String(decoding: shown, as: UTF8.self) }
 
-    /// Waits until the text was shown; returns `false` if the program ends first.
+    /// Waits until the output contains a text; returns `false` if the program ends first.
     func shows(_ part: String) -> Bool {
         while !text.contains(part) {
             if !read() { return false }
@@ -107,7 +107,7 @@ final class TerminalProcess {
         return true
     }
 
-    /// Discards the output that was shown so far.
+    /// Discards the output so far.
     func forget() { shown = [] }
 
     private func read() -> Bool {

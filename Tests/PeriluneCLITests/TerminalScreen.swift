@@ -60,8 +60,7 @@ struct TerminalScreen {
         column += width
     }
 
-    /// The widths of the characters that the tests type. This table is separate from the program's, so that mistakes in the latter
-    /// are found.
+    /// The widths of the characters that the tests type. This table does not use the program's own, whose mistakes it must find.
     private static func width(_ character: Character) -> Int {
         let value = character.unicodeScalars.first!.value
         return (0x1100...0x115F).contains(value) || (0x2E80...0xFFDC).contains(value) && value != 0xFFFD

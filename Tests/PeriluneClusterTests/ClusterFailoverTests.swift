@@ -5,7 +5,7 @@ import PeriluneLua
 import PeriluneTestTools
 import Testing
 
-/// Results that clients get while nodes fail: no acknowledged write is lost, and no answer is wrong.
+/// The results of clients while nodes fail: no acknowledged write may be lost, and no answer may be wrong.
 @Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterFailoverTests {
     private func host(_ nodes: ClusterNodes, timeout: String = "30s") async throws -> ScriptHost {
         var configuration = ScriptHost.Configuration(database: .queue(nodes.url("shop", timeout: timeout), inEveryContext: true))
@@ -19,8 +19,8 @@ import Testing
         for id = 1, 10 do db:execute("INSERT OR IGNORE INTO account VALUES (?, 100)", id) end
         """
 
-    /// Makes transfers between accounts, each with a token. Returns the tokens of transfers that have happened, that have not, and
-    /// whose outcome is unknown.
+    /// Makes transfers between accounts, each with a token. Returns the tokens of completed transfers, of failed ones, and of
+    /// those with an unknown outcome.
     private static let transfer = """
         local first, count = ...
         local done, undone, unknown = {}, {}, {}

@@ -23,7 +23,7 @@ final class ClusterNodes: @unchecked Sendable {
     var servers: [String] { (1...count).map(address) }
 
     private static let lock = NSLock()
-    /// Below the ephemeral ports of the system, which start at 32,768.
+    /// The first port, below the system's ephemeral ports, which start at 32,768.
     nonisolated(unsafe) private static var nextPort = 12_000 + Int(getpid()) % 90 * 200
 
     /// Starts the nodes.
@@ -119,7 +119,7 @@ final class ClusterNodes: @unchecked Sendable {
         return (1...count).first { address($0) == text }
     }
 
-    /// Returns the output of dqlite's shell, a second client that is independent of this one.
+    /// Returns the output of dqlite's shell, a client that is independent of this one.
     func shell(_ command: String, database: String = "shop") -> String {
         let process = Process(), pipe = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/env")

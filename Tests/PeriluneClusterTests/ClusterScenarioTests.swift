@@ -7,7 +7,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// The scenarios of the manual, each on a separate database in a cluster.
+/// The scenarios of the documentation, each on a separate database in a cluster.
 @Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterScenarioTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

@@ -35,7 +35,7 @@ import Testing
         try remarks(nodes)
     }
 
-    /// A cluster creates a missing database, so commands that read one report that it is empty.
+    /// A cluster creates a missing database, so commands that read it report an empty database.
     private func remarks(_ nodes: ClusterNodes) throws {
         let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "perilune")
         for arguments in [["query", "SELECT 1"], ["schema"], ["dump"]] {

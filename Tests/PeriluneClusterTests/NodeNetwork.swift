@@ -95,13 +95,13 @@ final class SmallDisk {
 
     deinit { try? NodeNetwork.run(["umount", "--lazy", folder]) }
 
-    /// Whether less space is left than a log segment of a node needs.
+    /// Whether the remaining space is smaller than a log segment of a node.
     var isFull: Bool {
         var information = statvfs()
         return statvfs(folder, &information) == 0 && UInt64(information.f_bavail) * UInt64(information.f_frsize) < 8 << 20
     }
 
-    /// Whether the machine permits it.
+    /// Whether the machine permits file systems with a limited size.
     static let isAllowed: Bool = {
         let folder = FileManager.default.temporaryDirectory.appending(path: "perilune-disk-\(UUID().uuidString)")
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -4,9 +4,9 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Commits that a leader sent to other nodes but could not write to its own disk. They may have happened.
+/// Commits that a leader sent to other nodes but could not write to its own disk. Their outcome is unknown.
 @Suite(.patience, .startsPrograms) struct OpenCommitTests {
-    /// A node that fails to complete a statement, keeps leading while it answers some more requests, and then knows the outcome.
+    /// A node that fails to complete a statement, remains the leader for some more requests, and then has the outcome.
     private final class FailingNode: Sendable {
         let asked = Mutex<[String]>([])
         /// The answer to the request for the list of nodes, if there are other nodes.
@@ -60,7 +60,7 @@ import Testing
     ) throws {
         let node = FailingNode()
         try node.commit(code: code, answersBefore: answersBefore)
-        // While the failed node leads, nothing else is requested or written.
+        // While the failed node remains the leader, the client requests and writes nothing else.
         let asked = node.asked.withLock { Array($0.drop { $0 != "COMMIT" }.prefix(answersBefore + 2)) }
         #expect(asked == ["COMMIT"] + Array(repeating: "SELECT 1", count: answersBefore + 1))
     }

@@ -4,7 +4,7 @@ import GRDBSQLite
 @testable import PeriluneCluster
 import Testing
 
-/// Carrier tables over an engine other than dqlite, whose data has a different form.
+/// Carrier tables over an engine that is not dqlite and has a different data format.
 struct RemoteEngineTests {
     /// Records its calls. Its pages are not messages: a page is a list of numbers, one row after the other.
     private final class Numbers: RemoteEngine {

@@ -32,7 +32,7 @@ import Testing
             sql: sql, source: sql, columnCount: 0, parameterCount: 0, isReading: false, insertion: .always, engine: nil)
     }
 
-    /// The node holds back its answers to the first INSERTs until the third has arrived.
+    /// The node does not answer the first INSERTs until the third has arrived.
     @Test func `several statements can be in transit at the same time`() throws {
         let waiting = Mutex<[[UInt8]]>([])
         let node = FakeNode { address in

@@ -26,12 +26,12 @@ import Testing
         }
         #expect(error?.code == .unknownContext)
         #expect(error?.message == "the environment variable PERILUNE_CONTEXT is \"Live\"; set it to one of live, test, preview")
-        // Every access throws it.
+        // Every access throws the error.
         let container = DependencyContainer(.process { .notRunByTests }, context: .failure(error!))
         try await container.with {
             await #expect(throws: DependencyError.self) { try await DependencyContainer.date }
             await #expect(throws: DependencyError.self) { try await DependencyContainer.prepare { $0.resource = .named("a") } }
-            // A given context need not be determined.
+            // An explicit context needs no environment.
             try await DependencyContainer.with(context: .live) {
                 try #expect(DependencyContainer.current.context == .live)
             }

@@ -9,7 +9,7 @@ import Testing
             let error = await #expect(throws: DependencyError.self) { try await DependencyContainer.value(for: HenKey.self) }
             #expect(error?.code == .cycle)
             #expect(error?.message == "the dependency egg depends on itself: egg → hen → egg")
-            // Whichever task begins.
+            // The result does not depend on which task starts first.
             await #expect(throws: DependencyError.self) {
                 async let hen = DependencyContainer.value(for: HenKey.self)
                 async let egg = DependencyContainer.value(for: EggKey.self)

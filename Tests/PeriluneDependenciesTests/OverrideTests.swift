@@ -106,7 +106,7 @@ import Testing
                 #expect(preview.context == .preview)
                 #expect(preview !== live)
                 try #expect(DependencyContainer.current.context == .preview)
-                // Overrides inside belong to the surrounding context.
+                // Nested overrides belong to the surrounding context.
                 try await DependencyContainer.with {
                     $0.other = .named("x")
                 } operation: {

@@ -58,7 +58,7 @@ import Testing
                 try await DependencyContainer.value(for: ResourceKey.self)
             }
             #expect(error?.code == .notPrepared)
-            // Regardless of the order: if it was created, it was closed again.
+            // The resources are created in any order. A created resource is closed again.
             #expect(closings.names.count <= 1)
             try await DependencyContainer.prepare {
                 $0.other = .named("other again")
@@ -84,7 +84,7 @@ import Testing
 
     @Test func `if several tasks prepare a dependency concurrently, one succeeds and the others throw`() async throws {
         try await DependencyContainer.inProcess(.live) {
-            // Slow enough for all tasks to have begun.
+            // The factory is slow, so that all tasks have started.
             let begun = Tally()
             let slow = ResourceSource { context in
                 await begun.wait(for: 8)
@@ -127,7 +127,7 @@ import Testing
                     asked.add()
                     found = try await DependencyContainer.value(for: ResourceKey.self)
                 } catch let error as DependencyError {
-                    // The other task has not begun.
+                    // The other task has not started.
                     #expect(error.code == .notPrepared)
                     await Task.yield()
                 }

@@ -5,8 +5,8 @@ internal import PeriluneIsolation
 //
 //     perilune-isolation-probe FOLDER ATTEMPT
 //
-// Started as a worker process, it behaves like a process that a script has taken over: it sends any bytes,
-// which it reads from its database file.
+// Started as a worker process, the probe behaves like a process that a script has taken over: it sends the bytes in its database
+// file.
 
 let arguments = CommandLine.arguments
 if WorkerEntry.isConnected, arguments.count == 2 { sendBytesOfDatabase() }
@@ -62,7 +62,7 @@ func sendBytesOfDatabase() -> Never {
         _ = frame
         sendBytes(of: path + ".late", channel)
     }
-    // At the end, a database whose name ends with "deaf" makes the process continue without reading.
+    // If the name of the database ends with "deaf", the process keeps running without reading.
     while path.hasSuffix("deaf") { pause() }
     while let frame = try? channel.receive() { _ = frame }
     exit(0)
@@ -81,7 +81,7 @@ func sendBytes(of path: String, _ channel: FrameChannel) {
     }
 }
 
-/// Swift does not let programs call it.
+/// Calls `fork`, which is unavailable in Swift.
 func fork_() -> pid_t {
     typealias Fork = @convention(c) () -> pid_t
     return unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)()
@@ -89,6 +89,6 @@ func fork_() -> pid_t {
 
 for name in arguments.dropFirst(2) {
     print(name + ": " + attempt(name))
-    // Flushed at once, because the next attempt may end the process.
+    // Flushes immediately, because the next attempt may end the process.
     fflush(nil)
 }

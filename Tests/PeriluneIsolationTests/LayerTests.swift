@@ -45,7 +45,7 @@ struct LayerTests {
         let layers = try probe().layers
         #expect(layers.isSuperset(of: [.limits, .privileges]))
         #expect(layers.isSubset(of: IsolationLayer.allCases.filter(\.isAvailable)))
-        // A container may forbid them anyway, which is not a fault of Perilune.
+        // A container may forbid these operations without Perilune's layers.
         let missing = IsolationLayer.allCases.filter { $0.isAvailable && !layers.contains($0) }
         print("layers of isolation: \(layers.map(\.description).sorted()), forbidden: \(missing)")
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneIsolation
 
-/// Shell processes in place of workers. They do not know frames and end as their commands determine.
+/// Shell processes that replace workers. They do not speak the frame protocol, and their commands determine how they end.
 @Suite struct WorkerProcessTests {
     private func shell(_ line: String, environment: [String] = []) throws -> WorkerProcess {
         try WorkerProcess(.init(path: "/bin/sh", arguments: ["sh", "-c", line].map { Array($0.utf8) }, environment: environment))
@@ -87,7 +87,7 @@ import Testing
     @Test func `sending to a worker process that has ended throws an error instead of raising SIGPIPE`() async throws {
         let process = try shell("exit")
         _ = process.waitForEnd()
-        // A process that is being started elsewhere also holds this end of the connection until its program begins.
+        // A process that another test is starting also holds this end of the connection until its program starts.
         #expect(
             await eventually {
                 do throws(FrameChannel.SendingError) {

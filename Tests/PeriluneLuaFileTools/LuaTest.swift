@@ -9,7 +9,7 @@ internal import Testing
 package struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
     package let path: String
     package let name: String
-    /// Whether `perilune.record` returns classes that extend the class of the table, which must behave the same.
+    /// Whether `perilune.record` returns extended classes, which must behave like the table's own class.
     package var extends = false
     package var file: String { URL(filePath: path).lastPathComponent }
     package var description: String { "\(file): \(name)\(extends ? " (class that extends another)" : "")" }
@@ -23,7 +23,7 @@ package struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConve
         try await host.run(source: source, named: file, commandLine: [name])
     }
 
-    /// On one line, so that the lines of a file keep their numbers.
+    /// The definition is on one line, so that the file keeps its line numbers.
     package static let definition = "function test(name, body) if name == arg[1] then body() end end "
     private static let extending = """
         do local make = perilune.record function perilune.record(...) return make(...):extend() end end \
@@ -46,7 +46,7 @@ package struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConve
 
     private static var definitionLine: Regex<(Substring, Substring)> { /^test\("(.*)", function\(\)/ }
 
-    /// Returns the lines in these Lua files that call `test` but define no test that is found: in a loop, or with a computed name.
+    /// Returns the lines that call `test` without defining a test that is found, for example in a loop or with a computed name.
     package static func overlookedLines(beside file: String) -> [String] {
         files(beside: file).flatMap { path in
             let source = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""

@@ -9,7 +9,7 @@ package func testHost(_ configure: (inout ScriptHost.Configuration) -> Void = { 
     return try ScriptHost(standalone: configuration)
 }
 
-/// Creates the same host with the clock of tests, which advances only when a script waits: waiting takes no time, and its end does not
+/// Creates the same host with the clock of tests, which advances only while a script waits. Waiting takes no time and does not
 /// depend on the load of the machine.
 package func waitingHost() async throws -> ScriptHost {
     var configuration = ScriptHost.Configuration(database: .inMemory())

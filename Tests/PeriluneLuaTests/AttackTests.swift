@@ -1,7 +1,7 @@
 import PeriluneLua
 import Testing
 
-/// Attempts of scripts to crash the process or to leave the sandbox. At most, the script itself may fail.
+/// Hostile scripts that try to crash the process or to leave the sandbox. Only the script itself may fail.
 @Suite struct AttackTests {
     private func makeState(_ libraries: LuaLibraries = .sandboxed, limits: LuaLimits = .none) throws -> LuaState {
         let state = try LuaState(libraries: libraries, limits: limits)
@@ -17,7 +17,7 @@ import Testing
     }
 
     private static let attacks = [
-        // Every host value as self, key and value of everything.
+        // Uses every host value as self, key and value everywhere.
         "for _, f in ipairs{echo, call, fail, raise, label.text} do for _, v in ipairs{1, 1.5, '', {}, print, label, coroutine.create(print), true} do pcall(f, v, v, v) end end",
         "for _, v in ipairs{echo, label, print, coroutine.create(print), 'x', 1, true} do pcall(getmetatable, v) pcall(setmetatable, v, {}) pcall(rawset, v, 1, 1) pcall(rawget, v, 1) pcall(rawlen, v) pcall(next, v) pcall(ipairs, v) pcall(table.unpack, v) end",
         "local m = getmetatable(label) if m then m.__gc(label) m.__gc(label) end return label.size",
@@ -136,7 +136,7 @@ import Testing
                 end})
                 """)
             do {
-                // Created later, so finalized earlier.
+                // Lua finalizes objects in reverse order of their creation.
                 let type: LuaUserdataType<Int> = try state.makeUserdataType("late")
                 try type.method("text") { _, _ in [] }
                 let guardTable: LuaTable = try state.evaluate("return guard")

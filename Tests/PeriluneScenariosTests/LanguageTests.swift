@@ -12,7 +12,7 @@ import Testing
 /// - `library(name)`: returns a module of the library.
 /// - `language(host)`: loads the language with a substitute for the runner, and returns it.
 /// - `run(body, host, info)`: runs the body of one scenario, and returns the result.
-/// - `passes(body, host, info)`: the same, and checks that the scenario has passed.
+/// - `passes(body, host, info)`: runs the body like `run`, and checks that the scenario has passed.
 /// - `failure(body, host, info)`: returns the failure of the body, which must have exactly one.
 @Suite struct LanguageTests {
     private static let all = LuaTest.all(beside: #filePath)

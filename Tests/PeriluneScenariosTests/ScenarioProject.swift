@@ -61,12 +61,12 @@ final class ScenarioProject {
         options.paths = [ScenarioPath(path + "/scenarios")]
         options.order = .file
         options.seed = RunSeed(0x7f3a)
-        // A scenario that waits for a Swift task queues behind all tests that are ready to run, which are all of them at first.
+        // A scenario that waits for a Swift task queues behind all tests that are ready to run; at first, that is every test.
         options.timeout = .seconds(900)
         try change(&options)
         var style = ScenarioReportStyle()
         style.isVerbose = isVerbose
-        // Long enough for a busy machine.
+        // The time limit is long enough for a busy machine.
         style.slow = .seconds(3600)
         let texts = Mutex<[ScenarioReportFormat: String]>([:])
         nonisolated(unsafe) let reports = formats.map { format in

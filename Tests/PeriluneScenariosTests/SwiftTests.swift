@@ -2,7 +2,7 @@ import PeriluneScenarios
 import PeriluneTestSupport
 import Testing
 
-/// Runs the examples of this project in the way in which a program that embeds Perilune runs its own scenarios.
+/// Runs the examples of this project like a program that embeds Perilune runs its scenarios.
 @Suite struct ExampleScenarios {
     // example
     @Test(arguments: try Scenarios.all(under: "scripts/examples/billing/scenarios"))

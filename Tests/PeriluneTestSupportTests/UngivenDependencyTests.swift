@@ -1,7 +1,7 @@
 import PeriluneTestSupport
 import Testing
 
-/// Nothing but `PeriluneTestSupport` is linked here, as in the tests of an app.
+/// This test target links only `PeriluneTestSupport`, like the tests of an app.
 @Suite struct UngivenDependencyTests {
     @Test func `a test that uses a database without preparing it fails, and the issue names the database`() async throws {
         try await withKnownIssue {

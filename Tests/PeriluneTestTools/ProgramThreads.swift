@@ -10,7 +10,7 @@ public struct ProgramThreadsTrait: SuiteTrait, TestTrait, TestScoping {
 
     public var isRecursive: Bool { true }
 
-    /// Whether this is a task of a test with the trait.
+    /// Whether the current task belongs to a test with the trait.
     public static var isCurrent: Bool { isInScope }
 
     public func provideScope(

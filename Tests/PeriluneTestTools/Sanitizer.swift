@@ -29,14 +29,14 @@ extension Trait where Self == ConditionTrait {
     }
 
     /// For tests in which a signal ends a Lua loop: the thread sanitizer delays signals until the program calls an intercepted function.
-    /// A loop that is not itself under test may call `os.time`.
+    /// A loop that only fills time can call `os.time`.
     public static var endsLoopBySignal: Self {
         .unless(.thread, "the sanitizer holds signals back while Lua loops")
     }
 }
 
 extension Trait where Self == TimeLimitTrait {
-    /// For tests that would wait forever for a missing event. The limit is long, because all tests begin at the same time and then wait for
-    /// a thread.
+    /// A time limit for tests that would wait forever for a missing event. The limit is long, because all tests start at the same
+    /// time and then wait for a thread.
     public static var patience: Self { .timeLimit(.minutes(Sanitizer.current == nil ? 15 : 60)) }
 }

@@ -6,8 +6,9 @@ public import Testing
 /// Yields between two checks, so that a test does not wait longer than necessary. If an event exists, wait for the event instead:
 /// ``Tally``, ``Rendezvous``.
 ///
-/// - Parameter limit: When to give up. Long, because a machine may be busy; a test that passes never waits that long.
-/// - Returns: Whether the condition came true. `false` if the task was cancelled before.
+/// - Parameter limit: The time after which the function gives up. The default is long because the machine may be busy; passing
+///   tests never wait that long.
+/// - Returns: Whether the condition was met. `false` if the task was cancelled before.
 public func eventually(
     within limit: Duration = .seconds(120), _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
@@ -19,7 +20,7 @@ public func eventually(
     return true
 }
 
-/// Suspends until the current task is cancelled, as an operation that takes longer than any test.
+/// Suspends until the current task is cancelled, to simulate an operation that takes longer than any test.
 ///
 /// - Throws: `CancellationError`.
 public func suspendUntilCancelled() async throws {

@@ -47,7 +47,7 @@ public final class Watchdog: Sendable {
         if isExpired { body() }
     }
 
-    /// The queue of waiting watchdogs, which all wait for the same time, so that the first one to arrive is the first one to act.
+    /// The queue of waiting watchdogs. All wait for the same time, so the first one to arrive is the first one to act.
     private final class Bench: @unchecked Sendable {
         static let shared = Bench()
 

@@ -5,7 +5,7 @@ import PeriluneTestSupport
 import PeriluneTestTools
 import Testing
 
-/// Cancels tasks at every point where they can wait. Their work is undone, and other tasks are unaffected.
+/// Cancels tasks at every point at which they can wait. Their work must be undone, and other tasks must not be affected.
 @Suite(.patience)
 struct CancellationTests {
     /// Writes two rows or none. Waits, computes and runs slow SQL in between.
@@ -43,8 +43,8 @@ struct CancellationTests {
         return configuration
     }
 
-    /// Runs an operation in a task that is cancelled after other tasks had some turns. Returns whether it was cancelled, and throws
-    /// any other error.
+    /// Runs an operation in a task that is cancelled after some yields. Returns whether it was cancelled, and throws any other
+    /// error.
     private func cancelling(after turns: Int, _ operation: @escaping @Sendable () async throws -> Void) async throws -> Bool {
         let task = Task { try await operation() }
         for _ in 0..<turns { await Task.yield() }

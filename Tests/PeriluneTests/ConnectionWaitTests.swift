@@ -62,7 +62,7 @@ private final class Occupation: Sendable {
             let error = await #expect(throws: LuaError.self) { try await host.run(source: Self.accesses[index].1) }
             #expect(error?.code == .timeout, "\(Self.accesses[index].0): \(error.map { "\($0)" } ?? "no error")")
             occupation.end()
-            // The host is still usable.
+            // The host stays usable.
             let count: Int = try await host.run(source: "return db:fetch_value('SELECT count(*) FROM author')")
             #expect(count == 0)
         }

@@ -15,7 +15,7 @@ private final class Endings: Sendable {
     func add(_ code: LuaError.Code?) { state.withLock { $0[code, default: 0] += 1 } }
 }
 
-/// Hosts that programs use at the wrong time or from a thousand tasks at once. Each call ends with a value or an error.
+/// Hosts that a program uses at the wrong time or from a thousand tasks at once. Each call must return a value or throw an error.
 @Suite(.patience) struct HostStormTests {
     private static let pairs = """
         db:execute("CREATE TABLE IF NOT EXISTS t (n)")

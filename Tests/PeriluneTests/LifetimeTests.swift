@@ -35,7 +35,7 @@ import Testing
         let host = try await ScriptHost(database: .inMemory())
         try await host.run(source: "perilune.every('1h', print)")
         let waiting = Task.immediate { try await host.waitUntilIdle() }
-        // The host gets to this after the wait has begun.
+        // The host runs this after the wait has begun.
         #expect(await !host.isIdle)
         await host.close()
         try await waiting.value
@@ -65,7 +65,7 @@ import Testing
         for pause in stride(from: 0, to: place == .here ? 100 : 10, by: 3) {
             let host = try await ScriptHost(configuration)
             let run = Task { try await host.run(source: "while true do end") }
-            // The run may wait for the host, have it, or have begun.
+            // At this point, the run may be waiting for the host, holding it, or running.
             for _ in 0..<pause { await Task.yield() }
             await host.close()
             await #expect(throws: LuaError.self) { try await run.value }

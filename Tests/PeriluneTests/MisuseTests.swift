@@ -6,7 +6,8 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Mistakes of programs and scripts are reported and do no harm. Preparation, contexts and Swift functions have their own tests.
+/// Mistakes of programs and scripts, which must be reported without harm. Other tests cover preparation, contexts and Swift
+/// functions.
 @Suite(.defaultDatabase(migrations: library), .patience)
 struct MisuseTests {
     @Test func `a script can keep a database between runs, but not the handles of a block`() async throws {

@@ -19,7 +19,7 @@ import Testing
                     function count() return db:fetch_value("SELECT COUNT(*) FROM author") end
                     """)
         }
-        // Neither call returns before both have arrived.
+        // Neither call returns before both are running.
         async let first: String = pool.call("meet")
         async let second: String = pool.call("meet")
         #expect(try await [first, second] == ["met", "met"])

@@ -5,11 +5,11 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Hosts read single statements from a pool on separate connections.
+/// Statements outside blocks, which hosts run on separate connections of a pool.
 @Suite(.patience) struct StatementReaderTests {
     private static let count = "return db:fetch_value('SELECT COUNT(*) FROM author')"
 
-    /// Runs a test with a pool that has a number of readers, and with hosts that share it.
+    /// Runs a test with a pool that has the given number of readers, and with hosts that share the pool.
     private func withHosts(
         _ count: Int, readers: Int = 5, _ configuration: Configuration = Configuration(),
         _ body: nonisolated(nonsending) (DatabasePool, [ScriptHost]) async throws -> Void
@@ -111,7 +111,7 @@ import Testing
             #expect(connections.open == 2)
             pool.invalidateReadOnlyConnections()
             #expect(await eventually { connections.open == 1 })
-            // The next connection has everything that Swift prepared and the script added.
+            // The next connection has the functions that Swift has prepared and that the script has added.
             let sum: Int = try await hosts[0].run(
                 source: """
                     db:add_function("twice", function(x) return 2 * x end)
@@ -169,7 +169,7 @@ import Testing
     }
 }
 
-/// Counts the open connections of a pool, each of which owns a function.
+/// Counts the open connections of a pool by an SQL function that each connection owns.
 private final class Connections: Sendable {
     private let count = Mutex(0)
     var open: Int { count.withLock { $0 } }

@@ -15,7 +15,7 @@ func withTemporaryFolder<Result>(
     return try await body(folder.path)
 }
 
-/// The process in which a host runs its scripts. Host tests run with both.
+/// The process in which a host runs its scripts. Host tests run with and without isolation.
 enum ScriptPlace: String, CaseIterable, CustomTestStringConvertible {
     case here = "in the process of the host"
     case isolated = "in a process of their own"

@@ -21,7 +21,7 @@ struct TraitTests {
                 """)
         let database = try await DependencyContainer.defaultDatabase
         #expect(try await DependencyContainer.defaultDatabase === database)
-        // The databases are retained so that their addresses stay distinct.
+        // Retains the databases, so that their addresses stay distinct.
         let isNew = Self.seen.withLock { $0.updateValue(database, forKey: ObjectIdentifier(database)) == nil }
         #expect(isNew)
     }

@@ -51,7 +51,7 @@ CREATE TABLE Track (
 );
 ]]
 
---- A separate random number generator, so that rows are the same in every run, with any version of SQLite and Lua.
+--- A random number generator that makes the rows the same in every run, with any version of SQLite and Lua.
 local state = 1
 local function random(n)
   state = (state * 48271) % 2147483647
@@ -66,7 +66,7 @@ return function(db)
     db:execute("INSERT INTO " .. name .. " VALUES (" .. ("?, "):rep(select("#", ...) - 1) .. "?)", ...)
   end
 
-  --- The name of a row, or nil now and then.
+  --- Returns a name, sometimes nil.
   local function perhaps(value) return random(4) > 1 and value or nil end
 
   db:execute(schema)

@@ -4,19 +4,19 @@ import PeriluneLua
 import PeriluneLuaFileTools
 import Testing
 
-/// Whatever a script does while an access ends, the connection has no open transaction afterwards. Otherwise GRDB would stop the
+/// A connection never has an open transaction after a block, whatever a script does while the block ends. GRDB would stop the
 /// process.
 ///
-/// Each interference is tried at each step of ending each kind of access, on a queue in memory, on a file and on a pool.
+/// Each disturbance is tried at each step in which each kind of block ends, on a queue in memory, on a file and on a pool.
 @Suite struct LeavingTests {
-    /// Kinds of databases, by how Lua opens them with given options.
+    /// The Lua functions that open each kind of database with given options.
     static let databases = [
         "function(options) return perilune.queue(nil, options) end",
         "function(options) return perilune.queue(temporary_path('queue.sqlite'), options) end",
         "function(options) return perilune.pool(temporary_path('pool.sqlite'), options) end",
     ]
 
-    /// Actions on the handle `d` of an access, which may be the handle of a callback, and on the database `q`.
+    /// Actions on `d`, the handle of a block or callback, and on the database `q`.
     private static let disturbances = #"""
         local recursion = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3) SELECT i FROM n"
         local disturbances = {
@@ -53,7 +53,7 @@ import Testing
         }
         """#
 
-    /// Ways to open and end an access.
+    /// Ways to open and end a block.
     private static let accesses = #"""
         local accesses = {
           { "a statement that reads", function(q) q:fetch_value("SELECT COUNT(*) FROM parent") end },
@@ -200,14 +200,14 @@ import Testing
             }
             try await host.runChecked("db:execute('CREATE TABLE t (a); INSERT INTO t VALUES (1)')")
             try await host.register(module: "test") { module in module.function("cancel") { [weak host] () in host?.cancel() } }
-            // Only the tested step is short of time, even on a busy machine.
+            // The time limit affects only the tested step, even on a busy machine.
             if ending == "timeout" { await host.limitTime(to: .milliseconds(50)) }
             let error = await #expect(throws: LuaError.self) {
                 try await host.runChecked("local function stop() \(stop[ending]!) end " + place)
             }
             #expect(error?.code.description == ending, "\(place): \(String(describing: error))")
             if ending == "timeout" { await host.limitTime(to: .seconds(600)) }
-            // The observers still exist.
+            // The observers are still registered.
             try await host.runChecked(
                 """
                 equal(db:is_inside_transaction(), false)

@@ -4,7 +4,7 @@ import PeriluneLua
 import PeriluneLuaFileTools
 import Testing
 
-/// Replacements for SQLite's functions under limits. They have the same results and can be interrupted.
+/// The interruptible replacements for SQLite functions in hosts with limits.
 @Suite struct LongFunctionTests {
     /// Texts made of few characters with UTF-8 sequences of all lengths, so that they match often.
     private struct Texts {
@@ -98,7 +98,7 @@ import Testing
 
     // MARK: - Full text
 
-    /// Documents with few words and with sentences, so that phrases match often and next to each other.
+    /// Sentences with a small vocabulary, so that phrases match often and next to each other.
     private static func document(upTo count: Int) -> String {
         (0..<Int.random(in: 0...count)).map { _ in ["a", "b", "c", "dé", "Ab", "x.", "y:", ",", "\n", "e"].randomElement()! }
             .joined(separator: [" ", "  ", "-"].randomElement()!)

@@ -7,7 +7,7 @@ import PeriluneLuaFileTools
 import PeriluneTestTools
 import Testing
 
-/// The objects that a state has on a database are released with the state, on the database's connections.
+/// The release of a Lua state's database objects, which happens on the database's connections.
 @Suite(.patience) struct ReleaseTests {
     private func useAndClose(_ writer: any DatabaseWriter) throws {
         let state = try LuaState(libraries: .trusted)
@@ -49,7 +49,7 @@ import Testing
     @Test func `the database objects of a closed Lua state are released when Swift's access ends`() async throws {
         let queue = try DatabaseQueue()
         try useAndClose(queue)
-        // A remaining statement would keep SQLite from closing the connection.
+        // SQLite cannot close a connection that has a prepared statement.
         #expect(await eventually { (try? queue.close()) != nil })
     }
 }

@@ -4,7 +4,7 @@ import Perilune
 import PeriluneLuaFileTools
 import Testing
 
-/// Incremental blobs, snapshots and copies, as far as the host is involved.
+/// The limits, permissions and lifetimes that the host enforces for blobs, snapshots and copies.
 @Suite struct WholeDatabaseTests {
     @Test func `a blob that exceeds a script's memory limit is copied in pieces`() async throws {
         let queue = try DatabaseQueue(path: temporaryPath("blobs.sqlite"))

@@ -25,7 +25,7 @@ Tag.books = Tag:has_many(Book, { through = Tag.links, using = Link.book })
 Author.tags = Author:has_many(Tag, { through = Author.books, using = Book.tags })
 Employee.boss, Employee.reports = Employee:belongs_to(Employee), Employee:has_many(Employee, { singular = "report" })
 
---- Returns the values of records, as one text for each.
+--- Returns one text for each record, with its values.
 local function lines(records, ...)
   local list = {}
   for index, record in ipairs(records) do
@@ -36,7 +36,7 @@ local function lines(records, ...)
   return list
 end
 
---- Returns the same for SQL: one text column.
+--- Returns the texts in the only column of an SQL query.
 local function sql(text) return db:fetch_values(text) end
 
 test("aggregates of associations can be named, renamed, compared and used in calculations", function()

@@ -1,4 +1,4 @@
---- Keys of different types and collations: requests through a record find the same rows as a join of the columns.
+--- Associations by keys of different types and collations find the same rows as SQL joins.
 
 local kinds = {
   { "TEXT", "'a'", "TEXT COLLATE NOCASE", "'A'" },

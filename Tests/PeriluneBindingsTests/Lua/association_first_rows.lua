@@ -1,5 +1,5 @@
--- Associations that give one row although the keys allow several: has_one without a unique key. They give the first row by the
--- association's order, then by the key, and never repeat a record.
+-- has_one associations without a unique key, which could match several rows. They return the first row by the association's order, then by
+-- the key, and never repeat a record.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);
@@ -55,7 +55,7 @@ test("a has_one association can be filtered and ordered in its definition", func
   equal(Author:annotated_with_optional(first:select("year")):order("id"):fetch_all()[1].year, 1900)
   equal(Author:annotated_with(Author:has_many(Book):filter(Book.c.year:gt(1800)):count():as("n")):order("id"):fetch_one().n,
     Author:annotated_with(Author.books:filter(Book.c.year:gt(1800)):count():as("n")):order("id"):fetch_one().n)
-  -- Derivations from before the association was named follow it too.
+  -- Requests that were derived before the association got its name also use the first row.
   Author.earliest = first
   equal(ids(Author:including_optional(first:order("year")):order("id"):fetch_all(), "earliest"), { 2, 5, 0 })
   matches(fails("argument", Author.including_all, Author, Author:has_many(Book)), "the association has no name")
@@ -168,7 +168,7 @@ test("an association through has_one uses only the first row", function()
     equal(Author:joining_optional(association):fetch_count(), count + 1)
     equal(#Author:having(association:is_empty()):fetch_all(), 1)
   end
-  -- The first row of the path is chosen before conditions on the rows to which it leads.
+  -- The first row is selected before conditions on its associated rows apply.
   equal(Author:joining_required(Author.pages:filter{ n = 2 }):pluck("id"), { 2 })
   equal(Author:including_optional(Author.opening:including_required(Page.book)):order("id"):fetch_all()[1].opening.book.id, 2)
 end)

@@ -68,7 +68,7 @@ test("two associations with the same name are distinguished or refused", functio
     Book:including_required(Book.author:filter{ country = "FR" }, Book.author:filter{ name = "Ann" })
   end)
   fails("argument", function() Author:including_all(Author.books, Author.books:filter{ title = "B" }) end)
-  -- Joining again by the same name adds conditions.
+  -- Joining an association again under the same name adds conditions.
   local book = Book:including_required(Book.author):joining_required(Book.author:filter{ name = "Ann" }):order("id"):fetch_one()
   equal(book.author.name, "Ann")
 end)

@@ -339,7 +339,7 @@ test("an automation whose value can never be fetched retries after 1, 2 and 4 se
     looks[#looks + 1] = os.time()
     error("never", 0)
   end }, run = error }
-  -- Any writes in the meantime: the table of runs, and the observed table.
+  -- Writes to the table of runs and to the observed table in the meantime.
   for _ = 1, 30 do
     perilune.sleep(10)
     db:execute("INSERT INTO product(name, stock) VALUES ('tea', 1)")

@@ -23,7 +23,7 @@ local function owner_of_ended_process()
   return table.concat(parts, " ")
 end
 
---- Leaves a run in the state in which a killed process leaves it.
+--- Makes a run look like one whose process was killed.
 local function leave_run(name, outcome, fields)
   local probe = perilune.automation{ name = "probe", on = { event = "probe" }, run = function() perilune.sleep(1) end }
   perilune.emit("probe")

@@ -8,7 +8,7 @@ local function recorded(name)
   return db:fetch_one("SELECT * FROM perilune_schedule WHERE automation = ?", name)
 end
 
---- Leaves an automation as if its process had ended some time ago.
+--- Makes an automation look like one whose process ended some time ago.
 local function leave(name, trigger, next_due)
   perilune.automation{ name = "probe", on = { event = "probe" }, run = function() end }:remove()
   db:execute([[INSERT INTO perilune_schedule(automation, trigger, is_enabled, next_due_at, started_at) VALUES (?, ?, 1, ?, '2000-01-01 00:00:00.000')]],
@@ -30,7 +30,7 @@ end
 test("a period keeps its phase when the automation is defined again", function()
   local calls = 0
   local function define() return perilune.automation{ name = "a", on = { every = "6s" }, run = function() calls = calls + 1 end } end
-  -- Simulates a service that is stopped and started: the table remains.
+  -- Simulates a restarted service, whose table is kept.
   for _ = 1, 3 do
     local automation = define()
     perilune.sleep(5)

@@ -60,7 +60,7 @@ test("an upsert does not reset columns of an existing row to their defaults", fu
   check(1, "own")
   Book:upsert({ title = "x" }, { target = "title", update = { "status" } })
   check(7, "own")
-  -- A record that has a row writes all its fields, and a given value is not a default.
+  -- Upserting a fetched record writes all its fields, and explicit values are not treated as defaults.
   local book = Book:find(1)
   book.status = 7
   db:execute "UPDATE book SET status = 2"
@@ -132,7 +132,7 @@ test("a new record with a key can be deleted softly", function()
   local one, other = Book:find(3), Book:find(3)
   equal({ one:delete(), other:delete(), one:delete() }, { true, false, false })
   one:restore()
-  -- Whether a record is deleted depends on its row, not on a stale copy.
+  -- The row, not a stale record, determines whether the record is deleted.
   equal({ other:delete(), one:delete() }, { true, false })
 end)
 
@@ -165,7 +165,7 @@ test("a unique key of a softly deleted row is refused with an explanation", func
   matches(err, "has the same hall, number")
   err = fails("constraint_unique", Seat.insert_all, Seat, { { hall = "c", number = 1 }, { hall = "c", number = 2, code = "x" } })
   equal({ err.deleted_key.number, err.list_index }, { 1, 2 })
-  -- An existing row that is not deleted is an ordinary error.
+  -- A conflict with a row that is not deleted raises the usual constraint error.
   Seat:unscoped():fetch_one():restore()
   err = fails("constraint_unique", function() Seat{ hall = "d", number = 1, code = "x" }:insert() end)
   equal({ err.deleted_key, err.message:find("softly", 1, true) }, {})
@@ -354,7 +354,7 @@ test("writing a record with unfetched columns updates counters by its whole row"
   db:execute("UPDATE author SET updated_at = NULL")
   part(3):update_changes{ title = "w" }
   equal({ counts(), Author:find(1).updated_at ~= nil }, { { 1, 0 }, true })
-  -- An update writes the columns that the record has.
+  -- An update writes only the columns in the record.
   Book{ id = 3, title = "v", lock_version = 0 }:update()
   equal({ counts(), Book:find(3).author_id }, { { 1, 0 }, 1 })
   Book{ id = 3, author_id = perilune.null, lock_version = 1 }:update()

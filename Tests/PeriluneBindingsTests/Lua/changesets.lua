@@ -118,7 +118,7 @@ test("invalid changeset bytes are refused", function()
   fails("malformed_changeset", perilune.changeset, saved .. "\0")
   fails("argument", perilune.changeset, 5)
   fails("argument", perilune.changeset)
-  -- With any byte changed, the changeset is refused, or applied or not, and the database stays intact.
+  -- Changing any byte of a changeset never damages the database, whether or not the changeset can be applied.
   for position = 1, #saved do
     for _, byte in ipairs{ 0, 1, 5, 127, 255 } do
       local bytes = saved:sub(1, position - 1) .. string.char(byte) .. saved:sub(position + 1)

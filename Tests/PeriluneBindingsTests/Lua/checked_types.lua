@@ -104,7 +104,7 @@ test("after a write, a record has the same number or text as its row", function(
       local stored = Person:find(1)
       if type(value) ~= "userdata" and (name == "age" or name == "size" or name == "price" or name == "name") then
         local message = ("%s: `%s` = %s"):format(way, name, tostring(value))
-        -- Whole numbers in a column of floats remain integers, which equal the floats.
+        -- Whole numbers in a REAL column remain integers in the record, which equal the stored floats.
         if written[name] ~= stored[name] or name == "age" and math.type(written[name]) ~= math.type(stored[name]) then
           error(("%s: is %s, stored is %s"):format(message, tostring(written[name]), tostring(stored[name])))
         end

@@ -1,4 +1,4 @@
---- Requests are fetched without being inspected after they were compiled, so their compiled forms must stay valid.
+--- Compiled requests are fetched without further checks, so their compiled form must stay valid.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, is_alive BOOLEAN);

@@ -34,7 +34,7 @@ test("preload fetches each association of existing records with one statement", 
   Book:preload(books, Book.author:including_all(Author.books))
   equal(#books[1].author.books, 2)
   equal(#Author:preload({}, Author.books), 0)
-  -- Converted keys.
+  -- The keys are converted by their column type.
   local days = Day:order("day"):fetch_all()
   Day:preload(days, Day.visits)
   equal({ #days[1].visits, #days[2].visits }, { 2, 0 })
@@ -48,7 +48,7 @@ test("the field of a preloaded association is nil if no row exists", function()
   equal({ books[3].author.name, books[4].author, books[4]:has_changes() }, { "Camus", nil, false })
   Book:preload(books, Book.author:filter{ name = "Melville" })
   equal({ books[1].author.name, books[3].author, books[4].author }, { "Melville", nil, nil })
-  -- The records still know their rows.
+  -- The records still track changes against their rows.
   books[4].title = "The Beowulf"
   equal(books[4]:changes().title ~= nil, true)
   equal(books[4]:update_changes(), true)
@@ -57,7 +57,7 @@ test("the field of a preloaded association is nil if no row exists", function()
   Book:preload(books, Book.author, Book.links)
   equal({ books[4].author.name, Book:find(4).author_id, #books[4].links }, { "Camus", 2, 0 })
   equal(type(Book:find(4).author), "table")
-  -- New records, which know no row.
+  -- The record is new and has no row.
   local made = Book{ title = "Omoo" }
   Book:preload({ made }, Book.author)
   equal({ made.author, made:insert().id }, { nil, 5 })

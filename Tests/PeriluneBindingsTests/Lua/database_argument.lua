@@ -1,4 +1,4 @@
--- An optional database is the first argument of every function that takes one.
+-- The optional database argument, which is the first argument of every function that accepts one.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);
@@ -16,7 +16,7 @@ Book.tags = Book:has_many(Tag, { through = Book.links, using = Link.tag })
 local Marks = perilune.history(Tag)
 Marks:install(db)
 
--- Functions that take a database, each with arguments that are valid after it.
+-- Functions that accept a database, each with valid arguments that follow the database.
 local function calls()
   local author, book = Author:find(1), Book:find(1)
   local ordered = Book:order("id")

@@ -35,7 +35,7 @@ local function spellings(moment)
   return list
 end
 
---- Around the end of a leap February and the end of a year.
+--- Instants around the end of February in a leap year and around the end of a year.
 local first_days = { 11014, 11320, 20512 }
 
 local function random_moment(random, pick)
@@ -46,7 +46,7 @@ local function random_moment(random, pick)
   return moment
 end
 
---- Returns a moment as scripts may write it.
+--- Returns an instant in a random form that scripts may use.
 local function as_value(random, pick, moment)
   local form = random(4)
   if form == 1 then return pick(spellings(moment)) end
@@ -78,7 +78,7 @@ local function fill(random, pick, count)
   return E, moments
 end
 
---- How columns compare: a DATE column by days, the others by milliseconds.
+--- The comparison of each column: DATE columns compare days, the others milliseconds.
 local units = { day = milliseconds_of_day, at = 1, full = 1 }
 
 local tests = {

@@ -43,7 +43,7 @@ test("a column whose type only starts with BOOLEAN contains numbers", function()
   local flag = Flag:find(1)
   equal({ flag.a, flag.b, flag.c }, { 1, 1, 1 })
   equal({ db:fetch_one("SELECT a, b, c FROM flag"):unpack() }, { 1, 1, 1 })
-  -- A class may specify another type.
+  -- A class can override the declared type.
   local Typed = perilune.record("flag", { types = { a = "boolean" } })
   equal(Typed:find(1).a, true)
 end)
@@ -84,7 +84,7 @@ test("an unknown parameter gets the same suggestion as any other name", function
   matches(err.message, 'did you mean "name"')
   err = fails("argument", db.fetch_all, db, "SELECT :order_by", { order = 1 })
   matches(err.message, 'did you mean "order_by"')
-  -- Of two equally similar names, always the same is suggested.
+  -- If two names are equally similar, the suggestion is deterministic.
   for _ = 1, 5 do
     err = fails("argument", db.fetch_all, db, "SELECT :book, :boat", { boot = 1, book = 1 })
     matches(err.message, 'did you mean "boat"')

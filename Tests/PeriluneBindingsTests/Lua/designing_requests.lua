@@ -1,5 +1,4 @@
---- The tour through a library of authors and books in GRDB's guide "designing record types", in Lua: from named requests through
--- associations to the screens of an app.
+--- The examples of the GRDB guide "Designing Record Types" in Lua: named requests, associations and the screens of an app.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, country TEXT);

@@ -1,4 +1,4 @@
---- Drafts: records whose key the database chooses.
+--- Drafts: records whose key the database generates.
 
 local function make_reminder(options)
   db:execute[[

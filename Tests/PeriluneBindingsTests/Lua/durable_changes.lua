@@ -22,7 +22,7 @@ local function make_orders()
   return perilune.record("orders")
 end
 
---- Ends the automation as if its process had ended: the recorded rows remain.
+--- Ends the automation like the end of its process, which keeps the recorded rows.
 local function stop()
   local names = { "perilune_schedule", "perilune_change_reader", "perilune_change_match" }
   local triggers = db:fetch_values("SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'perilune_change_of%'")

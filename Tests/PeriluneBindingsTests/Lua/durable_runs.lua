@@ -29,7 +29,7 @@ local function logged()
   return db:fetch_values("SELECT what FROM log ORDER BY id")
 end
 
---- Leaves the last run in the state in which a killed process leaves it.
+--- Makes the last run look like one whose process was killed.
 local function leave_as_killed_process(interruptions)
   local run, parts = last_run(), {}
   for part in run.owner:gmatch("%S+") do parts[#parts + 1] = part end
@@ -38,11 +38,11 @@ local function leave_as_killed_process(interruptions)
     table.concat(parts, " "), interruptions or run.interruptions, run.id })
 end
 
---- Defines a durable automation as if its process had been restarted.
+--- Defines a durable automation like a restarted process.
 local function define(options)
   options.name, options.durable, options.on = options.name or "a", true, options.on or { event = "go" }
   for _, automation in ipairs(perilune.automations()) do
-    -- The end of a process leaves waiting runs in the table.
+    -- Waiting runs stay in the table when a process ends.
     if automation.name == options.name then
       db:execute("CREATE TEMP TABLE saved AS SELECT * FROM perilune_automation_run")
       automation:remove()
@@ -394,7 +394,7 @@ test("the clock, random numbers and UUIDs of a run are the same in each executio
   equal(seen[3], seen[1])
   assert(seen[1][5]:match("^%x%x%x%x%x%x%x%x%-%x%x%x%x%-4%x%x%x%-[89ab]%x%x%x%-%x%x%x%x%x%x%x%x%x%x%x%x$"), seen[1][5])
   assert(seen[1][5] ~= seen[1][8])
-  -- Another run has other values.
+  -- The values differ between runs.
   perilune.emit("go")
   perilune.sleep(1)
   assert(seen[4][5] ~= seen[1][5] and seen[4][2] ~= seen[1][2])

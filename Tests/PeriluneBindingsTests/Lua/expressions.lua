@@ -1,4 +1,4 @@
---- Expressions: their values, their SQL, and expressions that cannot be written.
+--- Expressions: their values, their SQL, and invalid expressions.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, born INTEGER, active BOOLEAN, notes TEXT);

@@ -155,7 +155,7 @@ test("lazy fields are fetched on request", function()
   equal(titles(Book:filter{ flag = true }:order("cover")), "Ulysses Moby")
   equal(titles(Book:filter{ cover = "whale" }:union(Book:filter{ cover = "sea" }):filter{ cover = "sea" }), "Ulysses")
   equal(Book:select("cover"):order("book_id"):fetch_one().cover, "whale")
-  -- A record that has not fetched the field neither writes nor clears it.
+  -- Updating a record neither writes nor clears an unfetched lazy field.
   book = Book:find(1)
   book.title = "Moby-Dick"
   book:update()
@@ -163,7 +163,7 @@ test("lazy fields are fetched on request", function()
   book.cover = "harpoon"
   equal(book:update_changes(), true)
   equal({ stored(1).cover, book:refresh().cover }, { "harpoon", "harpoon" })
-  -- A new record has all fields.
+  -- A new record has its lazy fields.
   equal({ Book{ title = "x" }.cover, Book:insert{ title = "y", page_count = 1 }.cover }, {})
   equal(Book:including_all(Book.author):fetch_all()[1].author.full_name, "Ann")
   matches(fails("not_fetched", function() return Author:including_all(Author.books):order("id"):fetch_one().books[1].cover end), "cover")

@@ -14,7 +14,7 @@ local function for_each_kind(body)
   for _, kind in ipairs{ "queue", "pool" } do body(kind) end
 end
 
---- At first SQLite may detect the change; from then on, the library knows it.
+--- On the first attempt, SQLite may detect the change. Later attempts must follow it.
 local function fails_at_last(kind, f, ...)
   local ok, err = pcall(f, ...)
   equal(ok, false)
@@ -182,7 +182,7 @@ test("a statement that returns its rows as records writes once, with the columns
       end,
       function(Person, db) return db:write(function(db) return Person:fetch_all(db, sql)[1] end) end,
       function(Person, db)
-        -- Lets SQLite notice the change first, because columns are listed instead of `*`.
+        -- The listed columns make SQLite detect the change before the library does.
         db:fetch_all "SELECT * FROM person"
         return Person:filter{ id = 1 }:update_all(db, { age = Person.c.age + 1 }, { returning = true })[1]
       end,

@@ -1,4 +1,4 @@
---- Requests for which tables of conditions are not enough, compared with hand-written SQL.
+--- Complex requests, compared with hand-written SQL.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, born INTEGER);
@@ -32,7 +32,7 @@ local function same(request, sql)
     for index, row in ipairs(request) do
       local parts = {}
       for position, value in ipairs(type(row) == "table" and row or { row }) do
-        -- Plucked conditions are true or false where SQL gives 1 or 0.
+        -- Plucked conditions are booleans, which SQL returns as 1 or 0.
         if type(value) == "boolean" then value = value and 1 or 0 end
         parts[position] = value == perilune.null and "-" or tostring(value)
       end

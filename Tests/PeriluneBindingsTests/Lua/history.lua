@@ -66,7 +66,7 @@ test("the past records of a class are a request", function()
   equal(then_:aliased("b"):filter("b.price > 6"):pluck("title"), { "Mardi" })
   equal(Author:filter(Author.c.id:is_in(then_:filter{ title = "Omoo" }:select("author_id"))):fetch_count(), 1)
   equal(then_:order("id"):page_after(nil, 2).records[2].title, "Omoo")
-  -- One statement serves all times.
+  -- The time is a bound value of one shared statement.
   matches(tostring(then_), "2001-06-01")
   equal(Book:as_of("2100-01-01"):filter{ title = "Omoo" }:fetch_one(), nil)
   -- The rows of one key are found through the index.
@@ -259,7 +259,7 @@ test("a history can be upgraded and removed", function()
   equal(history:is_installed(), false)
   db:execute("UPDATE book SET pages = 5; INSERT INTO book (id, title) VALUES (2, 'Omoo')")
   equal(#Book:find(1):history(), 3)
-  -- Unrecorded changes in the meantime are part of the history from then on.
+  -- Changes that were made without triggers become versions when the history is installed again.
   history:install()
   equal({ #Book:find(1):history(), Book:find(1):history()[4].changed, Book:find(2):history()[1].operation }, { 4, { "pages" }, "start" })
   history:remove(db, { keep_versions = true })

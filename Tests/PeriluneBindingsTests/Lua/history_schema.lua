@@ -32,7 +32,7 @@ test("a history follows the renaming of its table", function()
   db:execute("UPDATE tome SET price = 3 WHERE id = 1")
   equal(versions(Tome, 1, "price"), { { "start", 5.0 }, { "update", 4.0 }, { "update", 3.0 } })
   equal(#Tome:as_of("2100-01-01"):fetch_all(), 2)
-  -- Another table with the old name has its own history.
+  -- A new table with the old name gets a separate history.
   db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT); INSERT INTO book VALUES (1, 'Mardi')")
   history:install()
   db:execute("UPDATE book SET title = 'Mardi!'")
@@ -80,10 +80,10 @@ test("a history follows the columns of its table", function()
   equal(db:fetch_values("SELECT sold FROM book_history WHERE history_operation = 'start'"), { true, false })
   db:execute("UPDATE book SET name = 'Typee!', pages = 4, note = 'n' WHERE id = 1; DELETE FROM book WHERE id = 2")
   equal(versions(Book, 1, "name", "pages", "note")[3], { "update", "Typee!", 4, "n" })
-  -- A column that is added again continues where it was.
+  -- A column that is dropped and added again continues its history column.
   db:alter_table("book", function(t) t:add_column("sold", "boolean") end)
   equal(versions(Book, 1, "sold"), { { "start", true }, { "update", "nil" }, { "update", "nil" } })
-  -- An undone version restores the values of its columns.
+  -- Undoing a transaction restores the columns of the previous version.
   db:write({ note = "x" }, function() db:execute("UPDATE book SET name = 'x', sold = TRUE") end)
   history:undo(1)
   equal(db:fetch_one("SELECT name, sold FROM book").name, "Typee!")
@@ -100,7 +100,7 @@ test("a history follows the rebuilding of its table", function()
     t:order_columns{ "price", "id" }
   end)
   equal(versions(Book, 1, "price"), { { "start", 5.0 }, { "update", "5.0 EUR" } })
-  -- Values that another type would change are recorded exactly.
+  -- Values that the previous column type would convert are recorded exactly.
   db:execute("UPDATE book SET price = '007' WHERE id = 1")
   equal(versions(Book, 1, "price")[3], { "update", "007" })
   equal({ #db:triggers("book"), history:is_installed() }, { 5, true })
@@ -129,7 +129,7 @@ test("a change that a history cannot follow is refused and has no effect", funct
   end)
   refused("has no primary key", function(t) t:drop_primary_key() end)
   refused("has a name that histories use", function(t) t:add_column("history_day", "text") end)
-  -- A dropped column is not overwritten by a new column with its name.
+  -- A new column cannot reuse the history column of a dropped column with the same name.
   refused("has a column `price` already, of one that was dropped; rename that first", function(t)
     t:drop_column("price")
     t:rename_column("title", "price")

@@ -66,7 +66,7 @@ test("save of a record with a key but no row tries an update and then inserts", 
   local Item = logging_class(log)
   local item = Item{ id = 7, name = "a" }
   item:save()
-  -- As in GRDB, the error of the update passes through around_update, which does not reach its end.
+  -- As in GRDB, the error of the update skips the rest of around_update.
   equal(text(log), "will_save around_save { will_update validate around_update { "
     .. "will_insert validate around_insert { } did_insert } did_save")
   equal(statement_log(), { "a" })
@@ -141,7 +141,7 @@ test("a hook may change the record before it is written", function()
   equal(item:has_changes(), false)
   function Item:will_update() self.size = 11 end
   equal(item:update_changes{ name = "b" }, true)
-  -- Only changed columns are written, and columns that hooks change.
+  -- An update writes only columns that the script or a hook has changed.
   equal(db:fetch_one("SELECT name, size FROM item").name, "B")
   equal(db:fetch_one("SELECT name, size FROM item").size, 11)
 end)

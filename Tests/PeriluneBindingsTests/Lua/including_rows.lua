@@ -1,4 +1,4 @@
--- Iterating over records that include one record of each association.
+-- Iteration over records with included records.
 
 db:execute[[
   CREATE TABLE country (id INTEGER PRIMARY KEY, name TEXT);

@@ -75,7 +75,7 @@ test("a failing job is retried with increasing delays and finally becomes dead",
   equal({ row.state, row.attempts, row.error, row.owner }, { "delayed", 1, "attempt 1", nil })
   perilune.sleep(100)
   equal(#times, 4)
-  -- Up to a quarter longer, at random.
+  -- The delay is randomly up to a quarter longer.
   for index, wait in ipairs{ 10, 15, 15 } do
     local pause = times[index + 1] - times[index]
     assert(pause >= wait and pause < wait * 1.25 + 0.1, pause)
@@ -358,7 +358,7 @@ end)
 
 test("another process takes over the jobs of a process that has ended", function()
   local jobs = perilune.jobs("q", { attempts = 2 })
-  -- Leaves jobs as processes do that were killed during a run.
+  -- Makes jobs look like jobs whose process was killed.
   jobs:enqueue("once")
   jobs:enqueue("twice")
   local probe = jobs:handle(function() perilune.sleep("1h") end)

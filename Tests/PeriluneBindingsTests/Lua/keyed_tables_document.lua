@@ -1,4 +1,4 @@
---- The document on tables with primary keys, in its order: keys, drafts, find, update, upsert, delete, conflict clauses.
+--- The examples of the document on tables with primary keys, in its order: keys, drafts, find, update, upsert, delete, conflict clauses.
 
 db:execute[[
   CREATE TABLE reminders_list (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL DEFAULT '');
@@ -23,7 +23,7 @@ test("the key comes from the schema, a column called id, or the class", function
   book.title = "Omoo"
   book:update()
   equal(Book:find "978".title, "Omoo")
-  -- Naming a key adds no constraint.
+  -- Declaring a primary key in the class adds no constraint.
   Book{ isbn = "978" }:insert()
   equal(Book:fetch_count(), 2)
 end)

@@ -1,4 +1,4 @@
---- For keys of every type, associated, linked and counted rows are the rows that SQL joins.
+--- Associations, links and counters find the same rows as SQL joins, with keys of every type.
 
 local En = perilune.enum{ x = "x", y = "y", z = "z" }
 local Code = { __name = "a code" }

@@ -44,7 +44,7 @@ end
 test("keyset pages work with any order, in both directions", function()
   fill(23)
   local c = Book.c
-  -- The key follows in the direction of all terms.
+  -- The implicit key has the direction that all order terms share.
   local descending = Book:order(c.year:desc())
   for _, request in ipairs{
     Book:all(), Book:order("id"), Book:order(c.id:desc()), Book:order("year"), descending, Book:order(c.year:asc():nulls_last()),
@@ -83,7 +83,7 @@ test("a page order relies on a unique index only with its collations and without
       equal(backwards, expected)
     end
   end
-  -- The index on `exact` has two rows that `=` considers equal.
+  -- The index on `exact` contains two rows that `=` considers equal.
   fails("argument", function() Word:find{ exact = "w1" } end)
   equal(Word:find{ loose = "c" }.id, 3)
   -- An upsert names the index by its columns, regardless of its collation.
@@ -165,7 +165,7 @@ test("pages can be ordered by values of other rows unless these values vary betw
   equal({ walk(Own:order(Own.notes:exists()), 4) }, { "1 3 4 6 2 5", "1 3 4 6 2 5" })
   matches(fails("argument", function() Own:order(perilune.rank():over{ order_by = "year" }):page_after(nil, 2) end), "window")
   matches(fails("argument", function() Own:order(perilune.fn.random()):page_after(nil, 2) end), "random")
-  -- A record has a single position.
+  -- A distinct record must have a single position in the order.
   matches(fails("argument", function() Own:joining_required(Own.notes):order("id"):page_after(nil, 2) end), "repeat")
   matches(fails("argument", function() Own:join(Note, Note.c.book_id:eq(Own.c.id)):order("id"):page_after(nil, 2) end), "repeat")
   fails("argument", function() Own:cross_join(Note):page_after(nil, 2) end)

@@ -1,4 +1,4 @@
---- No function of the reference drops a surplus argument or a trailing table of options.
+--- Every function of the reference refuses surplus arguments, including trailing tables of options.
 
 local function read(path)
   local file <close> = assert(io.open(path))
@@ -29,7 +29,7 @@ end
 
 local o = objects()
 
---- Valid arguments behind the database, where nil would be refused for itself.
+--- Valid arguments that follow the database, for functions that refuse nil.
 local given = {
   ["perilune.blob"] = { "x" }, ["perilune.random"] = { 1, 2 }, ["perilune.enum"] = { { a = 1 } }, ["enum.from"] = { 1 }, ["perilune.json.encode"] = { {} },
   ["perilune.value_type"] = { { to_database = print, from_database = print } }, ["perilune.row_type"] = { { from_row = print } },
@@ -43,7 +43,7 @@ local given = {
 for _, name in ipairs{ "get", "require", "integer", "float", "string", "boolean", "date", "date_components", "storage_class" } do given["row:" .. name] = { "a" } end
 for _, name in ipairs{ "fetch_all", "fetch_one", "fetch_count", "is_empty", "exists", "rows", "tuples", "delete_all" } do given["prepared:" .. name] = { {} } end
 
---- Functions that this test cannot call, by the name before the colon: the library calls them, or their values come from Swift.
+--- Functions that this test cannot call, by the name before the colon, because the library calls them or Swift creates their objects.
 local others = { hooks = true, blob = true, cursor = true, run = true, t = true, alteration = true, belongs_to = true, date = true, date_components = true }
 local other_functions = {
   ["enum:from_database"] = true, ["enum:to_database"] = true, ["record:restore"] = true, ["record:delete_forever"] = true, ["request:save_nested"] = true,
@@ -84,7 +84,7 @@ test("every function of the reference refuses a surplus argument", function()
       called = called + 1
       local is_done, err = call(item)
       if is_done then dropping[#dropping + 1] = item.name end
-      -- The arguments of functions that are loaded on their first call are counted before anything else.
+      -- Functions that are loaded on their first call count their arguments first.
       if item.module and not is_done and not tostring(err):find("takes ", 1, true) then others_refused[#others_refused + 1] = item.name end
     end
   end

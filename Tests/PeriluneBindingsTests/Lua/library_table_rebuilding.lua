@@ -1,4 +1,4 @@
---- Alterations beyond ALTER TABLE: a new table takes over the rows and the name of the old one.
+--- Alterations beyond SQLite's ALTER TABLE, which replace the table by a new one with the same rows and name.
 
 local function sql_of(name)
   return db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = ?", name)
@@ -139,7 +139,7 @@ test("a dry run of a rebuild reports its steps and undoes them", function()
   equal(db:fetch_values("SELECT slug FROM book ORDER BY id"), { "typee", "omoo" })
 end)
 
---- Makes a schema change fail before or after its n-th statement. Returns whether the change has that many statements.
+--- Makes a schema change fail before or after its n-th statement. Returns whether the change has at least n statements.
 local function fail_at(step, is_after, f, ...)
   local changes = library("perilune.schema.changes")
   local execute, count = changes.execute, 0
@@ -420,7 +420,7 @@ test("table definitions in any notation are parsed", function()
     local before = db:fetch_all("SELECT * FROM pragma_table_xinfo('x')")
     db:alter_table("x", function(t) t:options{ strict = false } end)
     equal(db:fetch_all("SELECT * FROM pragma_table_xinfo('x')"), before)
-    -- Constraints are preceded by a comma afterwards.
+    -- The rewritten text separates constraints by commas.
     local function plain(text) return (text:gsub('^CREATE TABLE "x"', "CREATE TABLE x"):gsub("%s+", ""):gsub("%),", ")")) end
     equal(plain(sql_of("x")), plain(stored))
     db:execute("DROP TABLE x")

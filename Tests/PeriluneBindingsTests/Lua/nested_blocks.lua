@@ -181,10 +181,10 @@ test("a nested block cannot wait", function()
   equal(values(db), {})
 end)
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick = random_numbers(20261127)
 
---- Runs a random block and its inner blocks, in the database and in a model, which is a list of values.
+--- Runs a random block with nested blocks in the database and in a model, which is a list of values.
 local function run(q, model, depth, reads)
   local next_model = table.move(model, 1, #model, 1, {})
   local ends = pick{ "return", "return", "commit", "rollback", "error" }

@@ -9,7 +9,7 @@ local function names(db) return table.concat(db:fetch_values "SELECT name FROM a
 
 local function add(name) db:execute("INSERT INTO author (name) VALUES (?)", name) end
 
---- Lets the loop make all current deliveries: it calls timers in order, after everything that is due.
+--- Waits until the event loop has made all current deliveries. It calls timers after all earlier due calls.
 local function turn() perilune.sleep(0.001) end
 
 test("with duplicates, each transaction that may have changed the value delivers it", function()

@@ -6,7 +6,7 @@ local function insert(name) return db:execute("INSERT INTO author (name) VALUES 
 
 local function names(db) return table.concat(db:fetch_values("SELECT name FROM author ORDER BY id"), " ") end
 
---- Lets the loop make all due calls.
+--- Waits until the event loop has made all due calls.
 local function settle()
   for _ = 1, 5 do perilune.sleep(0.001) end
 end

@@ -217,7 +217,7 @@ test("a blob can be opened in a table with a column named rowid", function()
   db:read(function(db) equal(db:open_blob("t", "content", 1):read(), "abc") end)
 end)
 
--- SQLite's hook would receive a table that was freed.
+-- SQLite would pass a freed table to its hook.
 test("a blob cannot be written after a schema change", function()
   file()
   local events = {}

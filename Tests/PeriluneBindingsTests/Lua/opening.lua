@@ -75,7 +75,7 @@ test("the handle of the prepare function is unusable afterwards", function()
   fails("dead_handle", kept.fetch_value, kept, "SELECT 1")
 end)
 
---- Returns how many files whose paths start with a path this process has open.
+--- Returns the number of open files of this process whose paths start with a path.
 local function open_files(path)
   local process = io.open("/proc/self/stat"):read("n")
   return io.popen("ls -l /proc/" .. process .. "/fd | grep -c " .. path):read("n")
@@ -104,7 +104,7 @@ test("a dropped and collected pool releases its files while the script runs, aft
     read_by_records = function(pool) perilune.record("t"):fetch_all(pool) end,
     prepared = function(pool) pool:prepare("SELECT n FROM t"):fetch_value() end,
     left_amid_rows = function(pool) pool:rows("SELECT n FROM t")() end,
-    -- While an observer exists, its database is retained.
+    -- An observer retains its database.
     observed_for_a_while = function(pool) pool:observe_transactions{ did_commit = function() end }:cancel() end,
     read_while_written = function(pool)
       pool:write(function(db)
@@ -116,7 +116,7 @@ test("a dropped and collected pool releases its files while the script runs, aft
   for name, use in pairs(uses) do
     local path = file()
     local is_open
-    -- In a separate function, so that no reference stays on the stack.
+    -- A separate function ensures that no reference stays on the stack.
     local function run()
       local pool = perilune.pool(path)
       use(pool)

@@ -1,4 +1,4 @@
--- Tables of options, which are all read by the same function.
+-- Tables of options, all of which one function reads.
 
 db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name)")
 local Author = perilune.record("author")

@@ -1,7 +1,7 @@
---- Random requests with associations are compared with nested loops in Lua. The loops share nothing with the compiler: they know
--- the rows, the related columns, and SQL's three-valued logic (true, false, nil).
+--- Random requests with associations are compared with nested loops in Lua. The loops share no code with the compiler: they use only the
+-- rows, the related columns, and SQL's three-valued logic (true, false, nil).
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick -- set by `check`
 local function chance(percent) return random(100) <= percent end
 
@@ -115,7 +115,7 @@ local function fill(tables)
 end
 
 --- Adds an association with the data for nested loops: the rows that belong to a row, in the order of their ids. A singular association
--- gives the first of them.
+-- returns the first of these rows.
 local function add(from, to, name, made, rows_of)
   from.record[name] = made
   local association = { name = name, to = to, made = from.record[name], rows_of = rows_of, is_plural = made.node.root.kind == "has_many" }
@@ -123,7 +123,7 @@ local function add(from, to, name, made, rows_of)
   return association
 end
 
---- Whether a reference with a value refers to a row.
+--- Returns whether a reference with a value refers to a row.
 local function refers(reference, value, row)
   local key = row[reference.key]
   if value == nil or key == nil then return false end
@@ -246,7 +246,7 @@ local function by_number(list)
   return list
 end
 
---- A singular association takes the first of the remaining rows.
+--- A singular association returns the first of the remaining rows.
 local function first_of(association, rows_of)
   if association.is_plural then return rows_of end
   return function(row) return { rows_of(row)[1] } end
@@ -446,7 +446,7 @@ local function random_request(tables)
     if found then used[found.name] = true end
     return found
   end
-  -- How often each association is joined without an alias, and the associations whose columns a condition of the request uses.
+  -- The number of joins of each association without an alias, and the associations whose columns a condition uses.
   local counts, compared = {}, {}
   --- Joins associations, or checks that the join raises if a column could belong to several joins.
   -- @tparam table way the associations that are joined without an alias
@@ -642,7 +642,7 @@ local function check(seed, schemas, count)
         local t = pick(tables)
         local association, row = pick(t.associations), pick(t.rows)
         local made, rows_of = derived(t, association, { can_limit = true })
-        -- This test is not about the columns that associate the rows; lazy ones must be fetched first.
+        -- Lazy columns that associate the rows must be fetched first; other tests cover them.
         local record = t.record:find(row.id)
         if t.is_tag_lazy then record:refresh{ fields = "tag" } end
         equal(text_of_list(made(record):fetch_all(), text_of_record), text_of_list(rows_of(row), text_of_row))

@@ -1,16 +1,16 @@
 --- Random conditions, keys and writes on columns with converted values are compared with a naive evaluation that does not know the
 -- stored form of values.
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick = random_numbers(20261122)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
 
---- Stored as cents. The script's values are multiples of a quarter, so that nothing is rounded.
+--- A type that stores cents. The script's values are multiples of a quarter, so that nothing is rounded.
 local cents = {
   from_database = function(value) return value / 100 end, to_database = function(value) return math.tointeger(value * 100) end,
 }
---- Stored in reverse, so that the stored order differs.
+--- A type that stores reversed text, so that stored values have a different order.
 local reversed = {
   from_database = function(text) return text:reverse() end, to_database = function(text) return text:reverse() end,
 }

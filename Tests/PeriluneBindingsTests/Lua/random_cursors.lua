@@ -1,7 +1,7 @@
 --- Random loops outside of blocks, which fetch rows ahead, match the same loops in a block, which fetch them one at a time in the
 -- documented portions. The loops write, fail, break, nest, and use transactions.
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick = random_numbers(20261126)
 
 local most_rows, most_bytes, bytes_per_value = 256, 64 * 1024, 16
@@ -10,7 +10,7 @@ local most_rows, most_bytes, bytes_per_value = 256, 64 * 1024, 16
 
 local text_sizes = { 0, 1, 10, 100, 1000 }
 
---- A negative `k` of this size has no absolute value: SQLite reports an error at its row.
+--- The negative `k` without an absolute value, for which SQLite reports an error at its row.
 local failing = math.mininteger
 
 local function random_rows()
@@ -77,7 +77,7 @@ Run.__index = Run
 
 function Run:note(...) self.trace[#self.trace + 1] = table.concat({ ... }, " ") end
 
---- Notes the result of a write, which may be refused while a loop is running.
+--- Records the result of a write, which may be refused while a loop is running.
 function Run:write(name, f, ...)
   self.writes = self.writes + 1
   local ok, err = pcall(f, ...)
@@ -169,7 +169,7 @@ function actions.delete_later(run, row)
 end
 
 function actions.insert(run)
-  -- At most as many as there were rows: a loop would run after its own insertions otherwise.
+  -- The limit prevents a loop from following its own insertions forever.
   run.inserted = run.inserted + 1
   if run.inserted > 50 then return end
   run:write("insert", run.db.execute, run.db, "INSERT INTO t (k, s) VALUES (7, 'new')")
@@ -275,7 +275,7 @@ test("150 random loops over cursors outside of blocks match loops inside a block
   for round = 1, rounds(150) do check(round) end
 end)
 
--- Loops that do not write see what plain SQL sees --------------------------------------------------------------------------------------
+-- Loops that do not write return the rows of plain SQL -----------------------------------------------------------------------------------
 
 test("100 loops outside of blocks return the rows of fetch_all", function()
   for _ = 1, rounds(100) do

@@ -4,7 +4,7 @@
 -- - `a | b` has the rows of `a` and those of `b`, each at least once, or is refused.
 -- - `update_all` and `delete_all` write exactly the rows that the request fetches, or are refused.
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick = random_numbers(20270204)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ local function make(key)
   Toy.post = Toy:belongs_to(Post, { columns = "post_id", referenced = "id" })
   Owner.toys = Owner:has_many(Toy, { through = Owner.posts, using = Post.toys })
   Toy.owner = Toy:belongs_to(Owner, { through = Toy.post, using = Post.owner })
-  -- The rows are found in an order that depends on the columns read, because of these indexes and the descending keys.
+  -- Because of these indexes and the descending keys, the order of found rows depends on the selected columns.
   db:execute "CREATE INDEX by_name ON post (name); CREATE INDEX by_owner ON post (owner_id, n); CREATE INDEX by_post ON toy (post_id)"
   for id = 9, 1, -1 do
     db:execute("INSERT INTO post (id, n, name, owner_id) VALUES (?, ?, ?, ?)", id, random(4) > 1 and random(3) or nil, pick{ "a", "b", "c" },

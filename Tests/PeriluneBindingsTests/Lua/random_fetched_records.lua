@@ -58,8 +58,8 @@ local verb_names = {}
 for name in pairs(verbs) do verb_names[#verb_names + 1] = name end
 table.sort(verb_names)
 
---- Whether a verb keeps the spelling of stored values. A draft does not know its row. Columns of type boolean store true as 1,
--- even if the row contained another number. Columns of bytes store even texts as bytes, and types convert bytes to text.
+--- Returns whether a verb writes unchanged values back exactly. A draft has no row to compare with, boolean columns write any true number
+-- as 1, columns declared for bytes write texts as bytes, and other types write bytes as text.
 local function keeps_spelling(verb, place, of)
   if verb:find("draft", 1, true) then return false end
   if verb:find("update_changes", 1, true) then return true end
@@ -75,7 +75,7 @@ local function play(games)
     for _ = 1, 6 do
       local chosen = { pick(values), pick(values), pick(values) }
       db:execute(("DELETE FROM %s; INSERT INTO %s VALUES (1, %s, 'old')"):format(name, name, table.concat(chosen, ", ")))
-      -- A type need not read everything.
+      -- A type may be unable to read a stored value.
       local is_read, record = pcall(Class.find, Class, 1)
       if is_read then
         count = count + 1
@@ -84,7 +84,7 @@ local function play(games)
         equal(record:update_changes(), false)
         local before, verb = stored(name), pick(verb_names)
         local is_written, failure = pcall(verbs[verb], record, "new", Class)
-        -- A boolean column may hold a value that is not a boolean, which is fetched but not written.
+        -- A value that is not a boolean can be fetched from a boolean column, but not written to it.
         if not is_written and not keeps_spelling(verb, place, of) and failure.kind == "conversion" then goto continue end
         if not is_written then error(("%s: %s: %s"):format(place, verb, tostring(failure)), 0) end
         if keeps_spelling(verb, place, of) and stored(name) ~= before then error(("%s: %s: %s became %s"):format(place, verb, before, stored(name)), 0) end

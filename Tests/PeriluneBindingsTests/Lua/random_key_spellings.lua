@@ -1,7 +1,7 @@
 --- Associations by columns of different types and collations, in which equal keys are spelled in several ways, are compared with joins
 -- in SQL.
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick = random_numbers(20261128)
 
 local kinds = {
@@ -62,11 +62,11 @@ local function make()
     return table.concat(list, " AND ")
   end
   local p_c, c_d = on("p", "k", "c", "p"), on("c", "k", "d", "c")
-  -- The row that another belongs to is the first one with its key.
+  -- If several parents have the same key, a row belongs to the first one.
   local function first(t, reference, many)
     return ("%s ON %s.u = (SELECT q.u FROM %s AS q WHERE %s ORDER BY q.u LIMIT 1)"):format(t, t, t, on("q", "k", many, reference))
   end
-  --- Each association, and the rows that it leads to: their table, and FROM with the rows that they belong to.
+  --- The associations, each with its target table and the FROM clause that joins the target rows with the rows that they belong to.
   return {
     { P, "cs", "c", "p JOIN c ON " .. p_c }, { C, "ds", "d", "c JOIN d ON " .. c_d },
     { P, "ds", "d", "p JOIN c ON " .. p_c .. " JOIN d ON " .. c_d },
@@ -150,7 +150,7 @@ local function check_many(of)
   check_same("including_all of a limit", sql, table.concat(included, " | "), table.concat(limited, " | "))
 end
 
---- Compares an association to one row, of which the keys may allow several: the first by its number is meant.
+--- Compares a singular association, whose keys may match several rows: the first by its number is expected.
 local function check_one(of)
   local Class, name, t, from = table.unpack(of)
   local own = from:match "^%a+"

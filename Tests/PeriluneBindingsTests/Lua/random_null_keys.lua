@@ -1,7 +1,7 @@
 --- Distinct requests with orders and limits over nullable text keys, and associations by such keys, are compared with SELECT
 -- statements.
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick = random_numbers(20261127)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
@@ -17,7 +17,7 @@ local function fill(name, count, values)
   for u = 1, count do
     local row = values()
     row.u = u
-    -- A key may be taken; NULL keys are not.
+    -- The insert ignores duplicate keys; NULL keys never conflict.
     pcall(perilune.record(name).insert, perilune.record(name), row, { on_conflict = "ignore" })
   end
 end

@@ -1,6 +1,6 @@
 --- Random writes to tables whose keys may be NULL are compared with a list of rows, in which NULL equals no key.
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick = random_numbers(20261130)
 
 local null = perilune.null
@@ -123,7 +123,7 @@ function operations.lookup(T, kind, model)
   end
 end
 
---- Writes a fetched record. Rows that are equal in all columns cannot be distinguished, which does not matter here.
+--- Writes a fetched record. Rows that are equal in all columns are interchangeable here.
 function operations.record(T, kind, model)
   if #model == 0 then return end
   local row = pick(model)
@@ -174,7 +174,7 @@ test("random writes to tables with nullable keys match a model", function()
     db:execute("DROP TABLE IF EXISTS loose; CREATE TABLE loose (n INTEGER, " .. kind.sql .. ")")
     local T, model = perilune.record "loose", {}
     local names = { "insert", "upsert", "upsert_all", "insert_all", "lookup", "set" }
-    -- A table without a primary key has no verbs for its records.
+    -- Records of a table without a primary key cannot be updated or deleted.
     if not kind.sql:find("^a TEXT UNIQUE") then names[#names + 1], names[#names + 2] = "record", "record" end
     for _ = 1, 25 do
       local name = pick(names)

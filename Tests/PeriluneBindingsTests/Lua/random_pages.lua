@@ -1,7 +1,6 @@
---- Walking through random pages visits each row once in any order, and a page matches a naive evaluation, even if rows are added
--- and removed.
+--- Random walks through keyset pages visit each row once, and pages match a naive evaluation even if rows are added and removed.
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick = random_numbers(20261101)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
---- Random requests are compared with a naive evaluation in Lua. The evaluation shares nothing with the compiler: it visits the
--- rows one by one, with SQL's three-valued logic (true, false, nil).
+--- Random requests are compared with a naive evaluation in Lua. The evaluation shares no code with the compiler: it visits the rows one by
+-- one, with SQL's three-valued logic (true, false, nil).
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick = random_numbers(20260321)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 --- Change tracking is compared with SQLite: a field has changed if the column stores another value, or the same value in another storage
 --- class.
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick = random_numbers(20261127)
 
 -- In columns declared BLOB, strings are bytes.
@@ -41,7 +41,7 @@ test("update_changes writes what SQLite would store differently, and nothing els
     local found = stored(column)
     db:execute("UPDATE t SET " .. column .. " = ?", after)
     local wanted = stored(column)
-    -- A blob of a column without bytes in its type is read as a string, which is then written as text.
+    -- In a column that is not declared for bytes, a blob is read as a string and written back as text.
     if type(before) ~= "userdata" and type(after) ~= "userdata" then
       equal({ round, types[index], before, after, found, has_written }, { round, types[index], before, after, wanted, wanted ~= former })
     end

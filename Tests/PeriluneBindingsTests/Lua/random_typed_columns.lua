@@ -1,5 +1,5 @@
---- Random tables: every way to read a column, and every write that returns it, gives the value that the row was filled with.
--- The types, the order and the names of columns are random, and tables share names.
+--- Random tables: every way to read a column, and every write that returns it, gives the value with which the row was filled. The types,
+-- the order and the names of columns are random, and tables share names.
 
 local random, pick = random_numbers(20261129)
 
@@ -52,7 +52,7 @@ local function fill(t, count)
   end
 end
 
---- Compares a value with the one that a row was filled with.
+--- Compares a value with the one with which the row was filled.
 local function check(way, t, id, index, value)
   local wanted, column = t.rows[id][index], t.columns[index]
   if value == perilune.null then value = nil end
@@ -67,7 +67,7 @@ local function check_record(way, t, record)
   if record:has_changes() then error(way .. ": changes of " .. tostring(next(record:changes())), 0) end
 end
 
---- Returns the names of all columns, and a function that checks a row with their values in this order, which follow the id.
+--- Returns the names of all columns, and a function that checks a row that contains the id followed by their values.
 local function all_columns(t)
   local fields = {}
   for index, column in ipairs(t.columns) do fields[index] = column.field end

@@ -1,6 +1,6 @@
 --- Random upserts without a target are compared with `INSERT ... ON CONFLICT DO UPDATE` on a twin table.
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick = random_numbers(20261126)
 
 --- Definitions, and the columns of their primary keys.

@@ -1,6 +1,6 @@
 --- Random bulk upserts are compared with a naive evaluation that handles the elements of a list one by one.
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick = random_numbers(20260905)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ local function check(make, count)
     local list = {}
     for index = 1, random(40) do list[index] = random_element() end
     local options, update, needed = pick(kinds)()
-    -- A column that the update uses must be in every element.
+    -- Every element must have the columns that the update uses.
     for _, element in ipairs(list) do
       if needed and element[needed] == nil then element[needed] = perilune.null end
     end

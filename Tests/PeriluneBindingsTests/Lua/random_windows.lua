@@ -1,7 +1,7 @@
---- Random windows, filters by them, joins on conditions and alternatives are compared with a naive evaluation in Lua. The
--- evaluation shares nothing with the compiler: it visits the rows one by one.
+--- Random windows, filters by them, joins on conditions and alternatives are compared with a naive evaluation in Lua. The evaluation shares
+-- no code with the compiler: it visits the rows one by one.
 
--- The same sequence on every machine.
+-- The random sequence is the same on every machine.
 local random, pick = random_numbers(20260417)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ test("random window functions combined with filters by windows match a naive eva
       local values, others = evaluate(kept), evaluate_other(kept)
       local expected = where(up_to(limit, values, kept), second_holds)
       if random(2) == 1 then
-        -- The window covers the remaining rows; the other windows keep their values.
+        -- The new window ranges over the remaining rows; earlier windows keep their values.
         local third, evaluate_third = random_window(Thing)
         request = request:filter(third:ge(least))
         local thirds = evaluate_third(expected)

@@ -1,4 +1,4 @@
---- Mistakes in scripts: each is a clear error, and nothing is partially written.
+--- Mistakes in scripts: each raises a clear error and writes nothing.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, born INTEGER);

@@ -54,7 +54,7 @@ test("update and save write the columns that a record has", function()
       note[verb](note)
       check(verb .. " " .. kind, "new", "NULL", "old", "old")
       equal(note:has_changes(), false)
-      -- Fields that were not set are unknown and are not written later either.
+      -- Fields that were never set are not written by later updates either.
       db:execute "UPDATE note SET absent = 'newer'"
       note.given = "newest"
       note[verb](note)

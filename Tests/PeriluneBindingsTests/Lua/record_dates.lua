@@ -1,4 +1,4 @@
---- Dates in records: dates that the row path parses itself, and dates that it leaves to the rest of the library.
+--- Dates in records, both in the formats that the row path parses itself and in formats that the library parses.
 
 db:execute "CREATE TABLE event (id INTEGER PRIMARY KEY, at DATETIME, note TEXT)"
 local Event = perilune.record("event")

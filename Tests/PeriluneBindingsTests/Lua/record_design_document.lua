@@ -1,5 +1,5 @@
---- The document on designing record types, and the chapter on records in the older one, in their order: schema, records, hooks and
--- requests. The files on each feature contain more detailed tests.
+--- The examples of the documents on designing record types, in their order: schema, records, hooks and requests. The files on each feature
+-- contain more detailed tests.
 
 local function migrate()
   local migrator = perilune.migrator()

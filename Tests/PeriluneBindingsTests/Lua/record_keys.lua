@@ -316,7 +316,7 @@ test("NULL as a key identifies no row, though a key may be NULL", function()
   equal({ Loose:fetch_one(perilune.null), Loose:exists(perilune.null), Loose:delete_one(perilune.null) }, { nil, false, false })
   fails("record_not_found", Loose.find, Loose, perilune.null)
   matches(fails("argument", Loose.delete_one, Loose, { mail = perilune.null }), "delete_one: `mail` is NULL, as in any number of rows")
-  -- A column that is given by name may be NULL, as in a filter.
+  -- A named key column may be NULL, as in a filter.
   equal({ Loose:exists{ code = perilune.null }, Loose:exists{ mail = perilune.null } }, { true, true })
   equal(Loose:fetch_count(), 3)
 end)

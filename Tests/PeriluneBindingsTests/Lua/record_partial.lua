@@ -1,4 +1,4 @@
---- Records that know only some columns of their row because they were fetched partially or before columns were added.
+--- Records that have only some columns of their row because other columns were not selected or were added later.
 
 local function make_person()
   db:execute[[

@@ -1,4 +1,4 @@
---- After a rollback, records keep the state that the write gave them. A record is a value: it does not follow its row.
+--- Records after a rollback. A record is a value that does not follow its row, so it keeps the changes of the undone write.
 
 local function make_person()
   db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT NOT NULL)"
@@ -28,7 +28,7 @@ test("after a rolled back update, a record keeps its fields until it is refreshe
     return "rollback"
   end)
   equal({ ada.name, Person:find(1).name }, { "A.", "Ada" })
-  -- The record assumes that its row has its values: update writes all columns, update_changes finds none to write.
+  -- The record considers its values stored: update writes all columns, and update_changes finds no changes.
   equal(ada:update_changes(), false)
   ada:update()
   equal(Person:find(1).name, "A.")

@@ -165,7 +165,7 @@ test("an SQL function that changes records during their insertion does not break
   local list, calls = nil, 0
   db:add_function("meddle", { arguments = 1, deterministic = true }, function()
     calls = calls + 1
-    if calls == 3 then -- the first one of those that are inserted together
+    if calls == 3 then -- the first of the records that are inserted together
       for _, record in ipairs(list) do rawset(record, "a", nil) end
       list[1]:copy()
       collectgarbage()
@@ -384,7 +384,7 @@ test("insert and other methods of a class with a table of columns act like the m
       end
       local result, rows = call(true)
       local expected, expected_rows = call(false)
-      -- Messages about fields name the maker of the record.
+      -- Messages about fields name the function that created the record.
       local is_refused = result:find("^error") and expected:find("^error") and not expected:find("^error constraint")
       if not is_refused then equal(result, expected) end
       equal(rows, expected_rows)

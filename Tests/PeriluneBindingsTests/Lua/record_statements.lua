@@ -1,4 +1,4 @@
---- Writes as values: built, inspected, and run later.
+--- Statements for writes, which are built, inspected and run later.
 
 db:execute[[
   CREATE TABLE reminder (

@@ -172,7 +172,7 @@ test("common tables can be joined through associations in both directions", func
   equal({ all[3].level, all[4].level, Employee:is(all[3]) }, { 2, nil, true })
   local employee = tree:belongs_to(Employee, { name = "employee", columns = "id", referenced = "id" })
   equal(tree:joining_required(employee:filter{ boss_id = 1 }):pluck("name"), { "Bob" })
-  -- Several times in one statement, with the same values.
+  -- A common table can occur several times in one statement, with the same values.
   equal(Employee:joining_required(Employee.place:filter(tree.c.level:ge(1))):filter(Employee.c.id:is_in(tree:filter{ level = 2 }:select("id")))
     :pluck("name"), { "Cy" })
 end)

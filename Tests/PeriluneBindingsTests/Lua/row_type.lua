@@ -1,4 +1,4 @@
---- Values that a function makes from rows, without a table.
+--- Row types: values that a function creates from rows.
 
 db:execute[[
   CREATE TABLE place (id INTEGER PRIMARY KEY, title TEXT, latitude REAL, longitude REAL);

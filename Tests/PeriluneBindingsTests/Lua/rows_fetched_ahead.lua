@@ -1,4 +1,4 @@
---- Loops outside of blocks fetch rows ahead. Scripts can observe this only as the reference describes.
+--- Loops outside of blocks prefetch rows, which scripts can observe only as the reference describes.
 
 local numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i FROM n"
 

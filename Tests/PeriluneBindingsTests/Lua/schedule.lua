@@ -46,7 +46,7 @@ test("a range of weekdays may end on Sunday", function()
   assert(day == 7 or day == 1, day)
 end)
 
---- Returns the numbers of a field, on which a schedule is due, within a span of hours.
+--- Returns the values of a date field at which a schedule is due within a number of hours.
 local function due_numbers(text, unit, hours, count)
   local seen = {}
   perilune.schedule(text, function(due) seen[os.date("*t", due.unix // 1)[unit]] = true end)

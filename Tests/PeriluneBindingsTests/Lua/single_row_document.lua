@@ -1,5 +1,4 @@
---- The document on tables with one row, step by step: the first tests do the work with record types alone, and
--- `perilune.single_row` does it all at once.
+--- The examples of the document on tables with one row: first with plain record classes, and finally with `perilune.single_row`.
 
 local function migrate()
   local migrator = perilune.migrator()
@@ -16,7 +15,7 @@ local function migrate()
   migrator:migrate(db)
 end
 
---- The configuration class as the document writes it by hand.
+--- The configuration class that the document defines without `perilune.single_row`.
 local function by_hand()
   migrate()
   local Configuration = perilune.record "app_configuration"

@@ -1,4 +1,4 @@
--- Extra arguments after valid ones are errors, and so are unknown options. library_surplus.lua calls all functions of the reference.
+-- Surplus arguments and unknown options are errors. library_surplus.lua calls all functions of the reference.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);

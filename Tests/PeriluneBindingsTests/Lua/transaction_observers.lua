@@ -12,7 +12,7 @@ local function taken()
   return result
 end
 
---- Lets the loop run deferred calls.
+--- Waits until the event loop has run deferred calls.
 local function settle() perilune.spawn(function() end):wait() end
 
 --- Creates an observer that records all notifications.

@@ -1,4 +1,4 @@
---- BLOBs in columns that are not declared BLOB: fields contain them as blobs, so that they are written back as BLOBs.
+--- BLOB values in columns that are not declared BLOB. Fields contain blobs, which are written back as BLOB values.
 
 local blob, long = perilune.blob, ("\1\0k"):rep(30)
 

@@ -5,7 +5,7 @@ local function insert(name) return db:execute("INSERT INTO author (name) VALUES 
 
 local function names(db) return table.concat(db:fetch_values("SELECT name FROM author ORDER BY id"), " ") end
 
---- Lets the loop make due calls until a condition holds.
+--- Waits until a condition is met, while the event loop makes due calls.
 local function wait_until(holds)
   for _ = 1, 2000 do
     if holds() then return end
@@ -14,7 +14,7 @@ local function wait_until(holds)
   error("nothing more has come", 2)
 end
 
---- Lets the loop make all due calls.
+--- Waits until the event loop has made all due calls.
 local function settle()
   for _ = 1, 20 do perilune.sleep(0.001) end
 end

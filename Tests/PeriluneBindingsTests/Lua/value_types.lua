@@ -1,4 +1,4 @@
---- Values keep the types of their class wherever a request selects them.
+--- The value types of a class apply to every way of selecting its columns.
 
 local date = perilune.date
 

@@ -1,4 +1,4 @@
---- Vectors, and searches for the nearest ones.
+--- Vectors and nearest-neighbor searches.
 
 --- Creates a table that behaves like one of sqlite-vec.
 local function items()

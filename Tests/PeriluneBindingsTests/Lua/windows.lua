@@ -1,4 +1,4 @@
---- Values over windows of rows, aggregates with FILTER, ORDER BY and DISTINCT, and filtering by a value over a window.
+--- Window functions, filters by window functions, and aggregates with FILTER, ORDER BY and DISTINCT.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT);
@@ -123,7 +123,7 @@ test("rows can be filtered by a window function, for example the top two of each
   equal(top:fetch_count(), 4)
   equal(#top:fetch_all(), 4)
   equal(top:fetch_all()[1].title ~= nil, true)
-  -- The window sees rows after earlier filters; later filters do not affect it.
+  -- Earlier filters restrict the rows of a window, and later filters do not.
   equal(Book:filter(c.year:lt(1950)):filter(place:le(1)):order("id"):select("id"):fetch_values(), { 2, 4 })
   equal(Book:filter(place:le(1)):filter(c.year:lt(1950)):order("id"):select("id"):fetch_values(), { 2 })
   equal(Book:filter(place:le(1) & c.year:lt(1950)):order("id"):select("id"):fetch_values(), { 2 })
@@ -198,7 +198,7 @@ end)
 test("aggregates can process their rows in an order", function()
   equal(Book:select(c.title:group_concat(", "):order("year"):as("v")):fetch_value(), "Typee, omoo, Moby-Dick, The Plague, The Fall")
   equal(Book:select(c.title:group_concat():order(c.year:desc()):as("v")):fetch_value(), "The Fall,The Plague,Moby-Dick,omoo,Typee")
-  -- The collation of the column, and NULLs.
+  -- The order respects the collation of the column and places NULLs.
   equal(Book:select(c.id:group_concat(""):order(c.title):as("v")):fetch_value(), "23541")
   equal(Book:select(c.id:group_concat(""):order(c.pages, "id"):as("v")):fetch_value(), "35412")
   equal(Book:select(c.id:group_concat(""):order(c.pages:desc():nulls_first(), "id"):as("v")):fetch_value(), "32145")
@@ -217,7 +217,7 @@ test("aggregates can filter their rows and use each value once", function()
   equal(Book:select((c.author_id + 1):sum():distinct():as("v")):fetch_value(), 5)
 end)
 
--- Before SQLite 3.44, a function that any SQL can call replaces ordered aggregates.
+-- Before SQLite 3.44, ordered aggregates use an SQL function that any SQL can call.
 test("rows are sorted by values of every type in every direction", function()
   if db:fetch_value("SELECT count(*) FROM pragma_function_list WHERE name = 'perilune_ordered_concat'") == 0 then return end
   local function ordered(directions, values, terms)

@@ -5,7 +5,7 @@ import PeriluneLuaFileTools
 import PeriluneTestTools
 import Testing
 
-/// Migrations in hosts that have limits, grant no files or are cancelled. `Lua/migrator.lua` tests the migrations themselves.
+/// Migrations in hosts with limits, without file access, and in cancelled hosts. `Lua/migrator.lua` tests the migrator itself.
 @Suite(.serialized, .patience) struct MigrationTests {
     private static let endlessRows =
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
@@ -16,7 +16,7 @@ import Testing
         "m:register('b', function(db) db:execute('CREATE TABLE b (x)') while true do pcall(function() while true do end end) end end)",
         "m:register('b', [[CREATE TABLE b (x); \(endlessRows)]])",
         "m:register('b', function(db) db:execute('CREATE TABLE b (x)') pcall(db.fetch_value, db, [[\(endlessRows)]]) end)",
-        // The check of foreign keys is endless because of a collation.
+        // A collation makes the check of foreign keys endless.
         """
         db:add_collation('c', function(a, b) while slow do end return a < b and -1 or a > b and 1 or 0 end)
         m:register('b', function(db)

@@ -7,7 +7,7 @@ import PeriluneLuaFileTools
 import Synchronization
 import Testing
 
-/// GRDB observers of scripts that write.
+/// GRDB observers in Swift that are notified of writes by scripts.
 private final class Recorder: TransactionObserver, Sendable {
     let events = Mutex<[String]>([])
 

@@ -8,7 +8,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Observers in scripts, with several scripts or with Swift.
+/// Transaction observers in several scripts and in Swift.
 @Suite(.patience) struct TransactionObserverTests {
     private func makeState(over writer: any DatabaseWriter) throws -> LuaState {
         let state = try LuaState(libraries: .trusted)

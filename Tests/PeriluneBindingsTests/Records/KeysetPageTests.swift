@@ -5,7 +5,7 @@ import PeriluneLuaFileTools
 import PeriluneTestTools
 import Testing
 
-/// The cost of a page after many rows, in steps of SQLite's virtual machine.
+/// The cost of a keyset page after many rows, in steps of SQLite's virtual machine.
 @Suite struct KeysetPageTests {
     private static let orders = [
         "'code'", "'kind'", "c.kind:desc()", "c.kind:asc():nulls_last()", "c.kind:desc():nulls_first()",
@@ -32,7 +32,7 @@ import Testing
         return queue
     }
 
-    /// Returns the steps of all statements of a connection since the last call.
+    /// Returns the number of steps that all statements of a connection have made since the last call.
     private func takeSteps(_ db: Database) -> Int {
         var (count, statement) = (0, sqlite3_next_stmt(db.sqliteConnection, nil))
         while let current = statement {
@@ -67,7 +67,7 @@ import Testing
             try await host.run(source: "cursor = request:page_after(nil, \(offset)).next")
             for method in ["page_after", "page_before"] {
                 let far = try await steps(of: "request:\(method)(cursor, 10)", on: host, queue)
-                // At the end of equal values, their remainder is searched, then the following values.
+                // Where equal values end, SQLite searches their remaining rows first, then the following values.
                 #expect(
                     Double(far) < 2.2 * Double(first) + 100,
                     "\(method) behind \(offset) rows: \(far) steps, the first page \(first)")

@@ -3,8 +3,8 @@ import CPeriluneRecords
 import PeriluneLua
 import Testing
 
-/// Assumptions about Lua's tables in the code that writes records. If one is wrong in some build of Lua, nothing breaks, but
-/// writing is slower.
+/// Assumptions about the layout of Lua tables in the code that writes records. If one does not hold for a build of Lua, writes
+/// are only slower.
 @Suite struct PrefetchTests {
     @Test(arguments: [1, 3, 40]) func `the fields of a Lua table are at the addresses that record writes prefetch into the cache`(
         count: Int

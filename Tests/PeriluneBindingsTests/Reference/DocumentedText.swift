@@ -6,7 +6,7 @@ struct DocumentedPage: Sendable, CustomStringConvertible {
     struct Span: Sendable {
         let line: Int
         let text: String
-        /// Whether it is written as a link to a Swift symbol.
+        /// Whether the code span is a link to a Swift symbol.
         let isLink: Bool
     }
 
@@ -176,7 +176,7 @@ struct KnownNames: Sendable {
         return Array(Set(unknown)).sorted()
     }
 
-    /// The members, as in `db:fetch_all` or `perilune.json.encode`, that their owner lacks.
+    /// The members, such as `fetch_all` in `db:fetch_all`, that their owner lacks.
     private func unknownMembers(_ owner: String, _ chain: String, on page: DocumentedPage) -> [String] {
         let parts = chain.matches(of: /([.:])([A-Za-z_]\w*)/).map { (String($0.1), String($0.2)) }
         let isOfSwift = parts.allSatisfy { $0.0 == "." && swift.contains($0.1) }
@@ -203,7 +203,7 @@ struct KnownNames: Sendable {
         return code.contains("/") || code.contains(/\.(swift|c|h|lua|md|sql)$/) ? code : nil
     }
 
-    /// Whether a file or folder in the project has this path or a path that ends with it; `*` matches any component.
+    /// Returns whether a path in the project equals this path or ends with it. `*` matches any component.
     private func isFile(_ path: String, on page: DocumentedPage) -> Bool {
         let path = path.hasSuffix("/") ? String(path.dropLast()) : path
         if path.contains("NAME") || path.contains("FILE") { return true }

@@ -11,14 +11,14 @@ struct Reference: Codable, Sendable {
         var member: String
         var page: String
         var isScenario: Bool
-        /// Its file and line.
+        /// The file and line of its description.
         var place: String
         var text: String
         var parameters: [String]
         /// The documented parameters.
         var described: [String]
         var examples: [String]
-        /// The kinds of errors that it raises; `nil` if they are not documented.
+        /// The kinds of errors that the function raises; `nil` if they are not documented.
         var raises: [String]?
         var access: String?
         var waits: String?
@@ -26,11 +26,11 @@ struct Reference: Codable, Sendable {
         var description: String { "\(name) (\(place))" }
     }
 
-    /// The names of a class's members: only its own, and including inherited ones.
+    /// The names of a class's members, without and with inherited ones.
     struct Class: Codable, Sendable {
         var own: [String]
         var all: [String]
-        /// The variable names that the examples use for its values: `db`, `request`.
+        /// The variable name that examples use for objects of the class, such as `db` or `request`.
         var variable: String?
     }
 
@@ -38,13 +38,13 @@ struct Reference: Codable, Sendable {
     var classes: [String: Class]
     /// The global functions, which belong to no class.
     var globals: [String]
-    /// Creates the database of the examples.
+    /// The Lua code that creates the database of the examples.
     var database: String
     /// The files of the project in which examples of scenarios run.
     var project: [String: String]
     /// The text of each file that is generated from the reference, by path.
     var made: [String: String]
-    /// The types for editors, of scripts and of scenarios.
+    /// The type definitions for editors, for scripts and for scenarios.
     var types: [String]
     /// The kinds of errors that the alias `perilune.error_kind` lists.
     var kinds: [String]

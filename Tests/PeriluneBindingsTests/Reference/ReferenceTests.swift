@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// The words of scenario files: functions without a class, and classes that are words themselves.
+    /// The global names in scenario files: functions without a class, and classes with a global name.
     private static func words(_ reference: Reference) -> [String] { reference.globals + ["scenario", "expect"] }
 
     /// The names that a host's values have, by class.
@@ -156,7 +156,7 @@ import Testing
     }
 }
 
-/// Information that Lua provides only through its library `debug`, which scripts do not have.
+/// Access to metatables and upvalues, which Lua provides only through its library `debug`.
 private enum Reflection {
     /// Adds `metatable(value)` and `upvalue(function, name)`.
     static func install(in state: LuaState) throws {

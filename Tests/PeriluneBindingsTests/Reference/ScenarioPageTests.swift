@@ -3,7 +3,7 @@ import PeriluneLuaFileTools
 import PeriluneScenarios
 import Testing
 
-/// The examples on the pages about scenarios, which run in the reference's project.
+/// The examples on the documentation pages about scenarios, which run in the project of the reference.
 @Suite struct ScenarioPageTests {
     /// A Lua block on a page.
     struct Example: Sendable, CustomTestStringConvertible {

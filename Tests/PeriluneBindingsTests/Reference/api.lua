@@ -25,7 +25,7 @@ local function methods_of(value)
   return type(index) == "table" and index or upvalue(index, "methods") or upvalue(index, "modifiers")
 end
 
---- The members of a value that Swift has made, which the error for an unknown one lists at its end.
+--- Returns the members of a Swift object, which the error about an unknown member lists.
 local function members_of_userdata(value)
   local _, err = pcall(function() return value.no_such_member end)
   local names = {}

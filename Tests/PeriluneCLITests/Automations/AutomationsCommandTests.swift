@@ -209,7 +209,7 @@ import Testing
         let lines = try trace()
         #expect(lines[0] == "automation,started_at,outcome,reason,attempts,ms,trigger,statements,error")
         #expect(lines.dropFirst().allSatisfy { $0.hasPrefix("tick,") })
-        // The third run may have been cut short, and some may have been skipped while another one was running.
+        // The third run may have been interrupted, and runs may have been skipped while another one was running.
         #expect(lines.count { $0.contains(",succeeded,") } >= 2, "\(lines)")
         #expect(try trace("--last", "2").dropFirst() == lines.suffix(2))
     }
@@ -449,7 +449,7 @@ import Testing
             perilune.every("10ms", function() print("tick") io.stdout:flush() end)
             """
         ])
-        // With a write-ahead log, the damaged pages would not be read.
+        // In WAL mode, the damaged pages would not be read.
         #expect(
             try folder.perilune(
                 "run", "-e", "db:execute('PRAGMA journal_mode = delete; CREATE TABLE t (a)')", "--database", "x.sqlite"
@@ -466,7 +466,7 @@ import Testing
         process.interrupt()
         let errors = try process.wait().errors
         #expect(errors.contains("file is not a database"), "\(errors)")
-        // Each failure is reported once, although polling repeats: the next report comes after twice the time.
+        // Polling continues after a failure, but each failure is reported once, and the delay before the next report doubles.
         let pauses = errors.matches(of: /automation failed: .* retrying in (\w+)/).map { String($0.1) }
         #expect(pauses.starts(with: ["1s", "2s"]) && Set(pauses).count == pauses.count, "\(errors)")
     }

@@ -45,7 +45,7 @@ import Testing
         #expect(try folder.perilune("query", "--write", "--database", "x.sqlite", "INSERT INTO \(table) VALUES (1)").status == 0)
     }
 
-    /// The automations that have run, with their outcomes, oldest first.
+    /// The recorded runs with their outcomes, oldest first.
     private static func runs(in folder: TestFolder) throws -> [String] {
         let result = try folder.perilune(
             "query", "--database", "x.sqlite", "--format", "csv",
@@ -174,8 +174,8 @@ import Testing
         try Self.insert(into: "pauses", in: folder)
         #expect(try process.readLine() == "begun")
         kill(process.id, SIGSTOP)
-        // Far more than the time limit passes in the meantime. The database cannot show the progress because the run may hold a
-        // lock on it.
+        // The process stays suspended for much longer than the time limit. The test cannot poll the database, because the run may
+        // hold a lock on it.
         let end = ContinuousClock.now + .seconds(3)
         while ContinuousClock.now < end { #expect(try folder.perilune("version").status == 0) }
         kill(process.id, SIGCONT)

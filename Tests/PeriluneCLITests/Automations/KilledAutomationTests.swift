@@ -21,7 +21,7 @@ import Testing
         """
     }
 
-    /// Starts the service and waits until its triggers record changes, which they do after the file has run.
+    /// Starts the service and waits until its triggers record changes, which is the case after the file has run.
     private static func start(in folder: TestFolder) throws -> CommandProcess {
         let process = try CommandProcess(
             TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite", "--poll", "20ms"], in: folder,
@@ -99,7 +99,7 @@ import Testing
         #expect(try Self.runs(in: folder).dropFirst() == ["succeeded,,2,0"])
     }
 
-    /// The main purpose of durable automations: a kill between two steps, and a change while the service is down.
+    /// Tests the main purpose of durable automations: surviving a kill between two steps, and a change while the service is down.
     @Test func `a durable automation continues after its last step, with all changes made while its service was down`() throws {
         let folder = try TestFolder([
             "a.lua": """

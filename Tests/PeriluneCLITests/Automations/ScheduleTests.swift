@@ -1,8 +1,8 @@
 import PeriluneTestTools
 import Testing
 
-/// Schedules across changes of daylight saving time. Each runs in its own program because a time zone belongs to the process. A
-/// year passes there at once, from January 1, 2000.
+/// Schedules across changes of daylight saving time. Each test runs in a separate process, which has a time zone, and simulates a
+/// year from January 1, 2000.
 @Suite(.patience, .startsPrograms) struct ScheduleTests {
     private static func times(of schedules: String..., in zone: String) throws -> [String] {
         let code = """
@@ -73,7 +73,7 @@ import Testing
 
     @Test func `an hourly schedule runs in both of two repeated hours and skips the missing hour`() throws {
         let lines = try Self.times(of: "0 * * * *", in: "Europe/Berlin")
-        // The program starts at the first hour, which is therefore missing.
+        // The first hour is missing because the program starts in it.
         #expect(lines.count == 366 * 24 - 1)
         #expect(
             lines.filter { $0.contains("10-29 02:00") } == ["0 * * * * | 10-29 02:00 +0200", "0 * * * * | 10-29 02:00 +0100"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// `perilune chart`, and schema diagrams as pictures.
+/// `perilune chart`, and schema diagrams as images.
 @Suite(.patience, .startsPrograms) struct ChartTests {
     private static func data(_ rows: [[Cell]]) throws -> ChartData {
         try ChartData(columns: ["label", "n", "m"].prefix(rows.first?.count ?? 2).map { $0 }, rows: rows)
@@ -145,7 +145,7 @@ import Testing
 
     @Test func `a table is placed to the right of the tables that it references, even in cycles`() {
         #expect(SchemaPicture.layers(3, [(1, 0), (2, 1)]) == [[0], [1], [2]])
-        // It is placed next to the only table that references it, not at the left edge.
+        // Table 3 is placed next to the only table that references it, not at the left edge.
         #expect(SchemaPicture.layers(4, [(1, 0), (2, 1), (2, 3)]) == [[0], [1, 3], [2]])
         #expect(SchemaPicture.layers(2, [(0, 0), (1, 0)]) == [[0], [1]])
         #expect(SchemaPicture.layers(3, [(0, 1), (1, 0)]).flatMap { $0 }.sorted() == [0, 1, 2])

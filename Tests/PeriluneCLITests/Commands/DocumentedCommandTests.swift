@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// The text after `perilune` in code lines and code spans, up to its end, a pipe, or the next call.
+    /// The text after `perilune` in code lines and code spans, up to the end, a pipe, or the next command.
     private static func uses(in text: String) -> [String] {
         var uses: [String] = []
         for line in text.components(separatedBy: "\n") where line.contains("perilune ") {
@@ -83,7 +83,7 @@ import Testing
         return uses
     }
 
-    /// Whether the text continues with a sentence about Perilune rather than a call of the command.
+    /// Returns whether the text is a sentence about Perilune rather than a call of the command.
     private static func isSentence(_ text: String) -> Bool {
         ["is", "has", "reads", "records", "types for"].contains { text == $0 || text.hasPrefix($0 + " ") }
     }
@@ -92,7 +92,7 @@ import Testing
         Set(text.matches(of: /--([a-z][a-z-]*)/).map { String($0.1) })
     }
 
-    /// Returns the fault in a call, or `nil` if the call is right.
+    /// Returns the mistake in a command line; `nil` if it has none.
     private func mistake(in use: String) -> String? {
         let words = use.split(separator: " ").map(String.init)
         var command = root, position = 0

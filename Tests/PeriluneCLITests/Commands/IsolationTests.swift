@@ -4,7 +4,7 @@ import Testing
 
 /// `perilune run --sandbox`, which runs scripts in a separate process.
 @Suite(.patience, .startsPrograms) struct IsolationTests {
-    /// Runs a script that announces itself and then loops, and passes its process to a closure.
+    /// Runs a script that prints a line and then loops, and passes its process to a closure.
     private func looping(_ options: String..., body: (pid_t, CommandProcess) async throws -> Void) async throws -> CommandResult {
         let folder = try TestFolder(["loop.lua": "print('ready')\nwhile true do os.time() end\n"])
         let process = try CommandProcess(

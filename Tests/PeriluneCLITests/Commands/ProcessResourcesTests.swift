@@ -24,7 +24,7 @@ import Testing
         #expect(result.errors.contains("the process may use 195 MB of address space; perilune needs 256 MB (raise `ulimit -v`)"))
     }
 
-    /// Threads that started at the same moment made three of twenty runs fail.
+    /// When threads started at the same time, three of twenty runs failed.
     @Test(
         .unless(.thread, "the sanitizer takes terabytes of address space"),
         .unless(.address, "the sanitizer takes terabytes of address space"), arguments: 1...12

@@ -661,7 +661,7 @@ import Testing
         result = try folder.perilune(
             "run", "--preview", "--database", "x.sqlite", "-e", "db:fetch_value('SELECT count(*) FROM t')")
         #expect(result.errors.contains(reason), "\(result.errors)")
-        // Commands that read restore the last commit first.
+        // Commands that read the database restore its last commit first.
         result = try folder.perilune("query", "--database", "x.sqlite", "SELECT count(*) AS n FROM t")
         #expect(result.output == "{\"n\":0}\n", "\(result.errors)")
     }

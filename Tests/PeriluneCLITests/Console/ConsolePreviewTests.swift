@@ -1,7 +1,7 @@
 import PeriluneTestTools
 import Testing
 
-/// Console work on a copy, and safeguards on the real database.
+/// Previews in the console, and safeguards for the live database.
 @Suite(.patience, .startsPrograms) struct ConsolePreviewTests {
     private static let preview = "library.sqlite preview> "
     private static let changed = "library.sqlite preview*> "

@@ -36,7 +36,7 @@ final class ConsoleProcess {
         return folder
     }
 
-    /// Types a statement and Enter, and returns the lines that were shown when the prompt returns.
+    /// Types a statement and Enter, waits for the prompt, and returns the lines that were shown.
     func run(_ text: String, prompt: String? = nil) -> [String] {
         let before = process.screen { _ in true }.lines.count
         process.press(text + "\r")

@@ -3,7 +3,8 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// An hour's work on the music shop, played by keys: from a first look to a change that is tried on a copy, applied and checked.
+/// A long console session on the music shop, simulated by keys: from a first look to a change that is tried on a copy, applied
+/// and checked.
 @Suite(.patience, .startsPrograms) struct ConsoleSessionTests {
     /// A folder with the music shop and a module of its user.
     private static func makeFolder() throws -> TestFolder {

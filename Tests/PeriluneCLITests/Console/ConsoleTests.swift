@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// Statements in the console: played by keys on a terminal, and checked on its screen.
+/// Statements in the console, typed into a terminal and checked on its screen.
 @Suite(.patience, .startsPrograms) struct ConsoleTests {
     @Test func `the value of an expression is shown and a statement is run`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())

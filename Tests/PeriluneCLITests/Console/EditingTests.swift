@@ -94,7 +94,7 @@ import Testing
         #expect(screen.lines.suffix(2) == [prompt + "third =", "            ...>   3"])
         _ = second.type("\u{10}", until: prompt + "first = 1")
         _ = second.type("\u{E}\u{E}", until: prompt + "typed")
-        // A search finds the newest line first, then the one before it.
+        // A history search finds the newest match first, then older ones.
         screen = second.type("\u{15}\u{12}=", until: "(search) =: third ")
         #expect(screen.lines.last == "            ...>   3")
         screen = second.type("\u{12}", until: "(search) =: first ")
@@ -181,7 +181,7 @@ import Testing
         screen = console.type("\t", until: prompt + "thing.apple")
         screen = console.type("\t", until: prompt + "thing.apricot")
         #expect(screen.lines.last == "apple    apricot")
-        // Typing a letter removes the list.
+        // Typing a letter closes the list of candidates.
         screen = console.type(" ", until: prompt + "thing.apricot ")
         #expect(screen.lines.last == prompt + "thing.apricot" || screen.lines.last == prompt + "thing.apricot ")
         #expect(console.run("") == ["2"])

@@ -92,7 +92,7 @@ import Testing
     }
 }
 
-/// Keys, text and layout on their own.
+/// Key decoding, text and layout, without a console.
 @Suite struct EditorPartTests {
     @Test func `keys are recognized if their bytes arrive in parts`() {
         let bytes = Array("aé日\u{1B}[A\u{1B}[1;5C\u{1B}OH\r\u{1B}[200~x\ny\u{1B}[201~\u{3}\u{1B}b".utf8)

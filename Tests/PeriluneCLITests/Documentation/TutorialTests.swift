@@ -2,7 +2,7 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-/// The tutorials work as written: a reader who saves each file and types each command sees the output that the page shows.
+/// Runs the tutorials: saving each file and typing each command must produce the output on the page.
 @Suite(.patience, .startsPrograms) struct TutorialTests {
     @Test(arguments: [
         "Perilune/Perilune.docc/Tutorials/TutorialScripts.md", "Perilune/Perilune.docc/Tutorials/TutorialOrderDesk.md",
@@ -105,7 +105,7 @@ extension TestFolder {
             "/usr/bin/script", ["--quiet", "--flush", "--command", "stty cols 76; \(command)", "/dev/null"], in: self,
             environment: environment
         ).wait()
-        // Progress lines are erased with "erase to the end of the line"; the text before that sequence was visible only briefly.
+        // A progress line ends with the sequence "erase to the end of the line", and its text is visible only briefly.
         return result.output.replacing("\r\n", with: "\n").replacing(#/[^\n]*\x{1B}\[K/#, with: "").replacing(
             #/\x{1B}\[[0-9;?]*[a-zA-Z>]/#, with: "")
     }

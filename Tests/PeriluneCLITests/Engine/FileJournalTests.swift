@@ -2,7 +2,7 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
-/// The journals of the files that commands create, and the files next to a database after a command.
+/// The journal mode of databases that commands create, and the files that commands leave next to a database.
 @Suite(.patience, .startsPrograms) struct FileJournalTests {
     private static let table = "db:execute('CREATE TABLE IF NOT EXISTS t (a); INSERT INTO t VALUES (1)')"
 

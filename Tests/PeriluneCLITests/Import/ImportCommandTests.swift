@@ -79,7 +79,7 @@ import Testing
             "a.json": #"[{"a": 2696.9955669515954}, {"a": "x"}, {"a": "\ud83d\u0041"}]"#, "bad.json": #"{"a": 1.}"#,
         ])
         #expect(try folder.perilune("import", "a.json", "--table", "t", "--create", "--database", "x.sqlite").status == 0)
-        // SQLite reads the text as the same number.
+        // SQLite converts the text to the same number.
         #expect(try rows(folder, "SELECT CAST(a AS REAL) = 2696.9955669515954 AS a FROM t LIMIT 1") == "{\"a\":1}\n")
         #expect(try rows(folder, "SELECT group_concat(a) AS a FROM t WHERE rowid > 1") == "{\"a\":\"x,\u{FFFD}A\"}\n")
         let result = try folder.perilune("import", "bad.json", "--table", "t", "--database", "x.sqlite")

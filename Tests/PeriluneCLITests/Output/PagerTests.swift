@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// Long output on a terminal is passed to the program that `PAGER` names.
+/// Paging of long output on a terminal with the program in `PAGER`.
 @Suite(.patience, .startsPrograms) struct PagerTests {
     /// A pager that marks all text that it receives.
     private static let marking = ["PAGER": "sed 's/^/paged: /'"]

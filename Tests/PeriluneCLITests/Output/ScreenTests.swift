@@ -4,8 +4,8 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// The screens of the console, previews and the test runner on terminals of several widths, in color and with wide characters:
-/// lines fit, and no escape sequence is shown as text.
+/// The output of the console, previews and the test runner on terminals of several widths, with colors and wide characters. Lines
+/// must fit, and escape sequences must not appear as text.
 @Suite(.patience, .startsPrograms) struct ScreenTests {
     private static let widths: [UInt16] = [60, 80, 140]
 
@@ -46,7 +46,7 @@ import Testing
         for statement in Self.statements { process.press(statement + "\r") }
         process.press("\u{4}")
         _ = process.wait()
-        // Typed lines are drawn by the editor, or by the terminal if they are typed ahead.
+        // The line editor draws typed lines; the terminal echoes lines that are typed before the prompt.
         let lines = process.text.components(separatedBy: "\r\n").filter { line in
             !line.contains("\u{1B}[K") && !line.contains("\u{1B}[?2004") && !Self.statements.contains { line.hasSuffix($0) }
         }

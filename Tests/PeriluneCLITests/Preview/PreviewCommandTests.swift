@@ -252,7 +252,7 @@ import Testing
             ]]
             """
         #expect(try folder.perilune("run", "--database", "slow.sqlite", "-e", making).status == 0)
-        // Each row waits for the next one, which SQLite discovers by retrying.
+        // The changes conflict in a chain: each row must be changed after the next one, which SQLite finds by retrying.
         let result = try folder.perilune(
             "run", "--database", "slow.sqlite", "--preview", "--timeout", "1s", "-e",
             "db:execute('UPDATE t SET a = -a; UPDATE t SET a = -a - 1')",

@@ -176,7 +176,7 @@ import Testing
 
     @Test func `Ctrl-C ends a query`() throws {
         let folder = try TestFolder()
-        // Prints some rows and then computes forever.
+        // The query prints some rows and then runs forever.
         let sql = """
             WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n <= 20000
             """

@@ -73,7 +73,7 @@ import Testing
 
     @Test func `the scenario in the README passes`() throws {
         let result = try project().perilune("test")
-        // On a busy machine, a count of slow scenarios follows.
+        // On a busy machine, the output continues with the number of slow scenarios.
         #expect(result.status == 0 && result.output.hasPrefix("1 passed, 0 failed, 0 skipped\n"), "\(result.output)")
     }
 

@@ -296,8 +296,8 @@ import Testing
         process.interrupt()
         let result = try process.wait()
         #expect(result.status == 130)
-        // A program of another test may have inherited an open file of this test. The file is closed, and therefore reported, when
-        // that program ends.
+        // A program of another test may have inherited an open file of this test. The watch is notified of the file only when
+        // that program closes it.
         #expect(result.errors.contains(/changed: .*scenarios\/books_scenario\.lua\n/), "\(result.errors)")
     }
 

@@ -20,7 +20,7 @@ import Testing
 
     @Test func `the key t and the signal USR1 show the running scenarios`() throws {
         let process = try TerminalProcess(["test"], in: TestFolder(Self.endless))
-        // The line is drawn after half a second. From then on, the scenario is running and keys are accepted.
+        // The progress line appears after half a second, when the scenario is running and keys are accepted.
         let isRunning = process.shows("0/1")
         process.press("xt")
         let showsForKey = process.shows("scenarios/a_scenario.lua:1  of a title")
@@ -36,7 +36,7 @@ import Testing
         let process = try TerminalProcess(["test"], in: TestFolder(Self.endless), columns: 30)
         let isDrawn = process.shows("0/1  of a title that is")
         process.resize(to: 20)
-        // Lines are narrower from now on; one wide line may still be in transit.
+        // Later lines are narrower, though one wide line may still be in transit.
         let isNarrower = process.redraws { $0.hasPrefix("0/1  of a titl") && $0.count < 20 }
         process.forget()
         let isDrawnAgain = process.shows("\r\u{1B}[K0/1  of a titl")

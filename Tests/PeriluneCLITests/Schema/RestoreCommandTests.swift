@@ -82,7 +82,7 @@ import Testing
         let before = try contents(folder.path + "/a.sqlite")
         #expect(before.count > 40)
         for name in ["b", "c", "f"] { #expect(try contents("\(folder.path)/\(name).sqlite") == before, "\(name)") }
-        // The shell writes neither statistics nor versions, and quotes names in its own way.
+        // SQLite's shell dumps neither statistics nor versions, and quotes names differently.
         let found = try folder.shell(
             "$PERILUNE query --database e.sqlite \"SELECT (SELECT count(*) FROM bare('find')) || (SELECT group_concat(what) FROM log) AS a\""
         )

@@ -43,7 +43,7 @@ import Testing
             result.output.contains("db:create_table(\"author\", function(t)\n    t:auto_incremented_primary_key(\"id\")"),
             "\(result.output)")
         #expect(result.output.contains("db:create_table(\"tag\", { without_rowid = true }, function(t)"), "\(result.output)")
-        // The schema contains a CHECK only as text.
+        // SQLite stores a CHECK constraint only as text.
         #expect(result.output.contains("db:execute([[\nCREATE TABLE book"), "\(result.output)")
         try folder.write(result.output, to: "migrations/0001_start.lua")
         let migrated = try folder.perilune("migrate", "--database", "y.sqlite")

@@ -1,4 +1,4 @@
--- The SQL of a dump is executed unchanged: with the pragma, because rows are ordered by table name, and in one transaction.
+-- A dump is executed unchanged in one transaction, including its PRAGMA, which is needed because rows are ordered by table name.
 db:execute [[
   PRAGMA foreign_keys=OFF;
   BEGIN TRANSACTION;

@@ -1,5 +1,4 @@
--- insert_all sends statements before earlier ones are answered. The rows, including those after a failure, must be the same as in
--- a file.
+-- insert_all, which sends statements before earlier ones are answered. The rows must be the same as in a file, even after a failure.
 local file = perilune.queue()
 for _, database in ipairs { db, file } do
   database:execute "CREATE TABLE sale (id INTEGER PRIMARY KEY, name TEXT, price REAL, quantity INTEGER UNIQUE, flag BOOLEAN, note TEXT DEFAULT 'none')"
@@ -99,7 +98,7 @@ assert(db:fetch_value("SELECT count(*) FROM keyed") == 1203)
 assert(not pcall(db.write, db, function(db) Keyed:insert_all(codes(100, function(all) for i, k in ipairs(all) do k.code = "f" .. i end end)()) error("no") end))
 assert(db:fetch_value("SELECT count(*) FROM keyed") == 1203)
 
--- An error about a value that a cluster refuses names the value's own record.
+-- An error about a value that a cluster refuses names the record with the value.
 local ok, err = pcall(Keyed.insert_all, Keyed, codes(500, function(all) for i, k in ipairs(all) do k.code = "g" .. i end all[123].code = "a\0b" end)())
 assert(not ok and err.kind == "cluster_refused" and err.list_index == 123, tostring(err) .. " " .. tostring(err.list_index))
 assert(db:fetch_value("SELECT count(*) FROM keyed") == 1203)

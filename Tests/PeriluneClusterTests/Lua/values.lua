@@ -90,7 +90,7 @@ assert(not pcall(db.fetch_value, db, "SELECT " .. table.concat(marks, " + ") .. 
 assert(db:fetch_value("SELECT ?3 || ?1", { "a", "b", "c" }) == "ca")
 assert(db:fetch_value("SELECT :a || @b || :a", { a = "x", b = "y" }) == "xyx")
 
--- A node sends the column names before the rows of each page. If the names filled a page, it would send them forever.
+-- A node repeats the column names in each page. If the names filled a page, it would send pages without rows forever.
 local wide = {}
 for i = 1, 1900 do wide[i] = i .. " AS column_" .. i end
 for _, run in ipairs { function(f) f(db) end, function(f) db:write(f) end } do

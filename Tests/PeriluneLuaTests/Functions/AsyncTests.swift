@@ -15,7 +15,7 @@ import Testing
 
         func currentThread() -> UInt { threadIdentity() }
 
-        /// Returns the threads before a script, at each of its calls of `note`, and after it.
+        /// Returns the thread before a script runs, at each of its calls of `note`, and afterwards.
         func threads(while source: String, in makeState: @Sendable () throws -> LuaState) async throws -> [UInt] {
             let state = try makeState()
             var threads = [threadIdentity()]

@@ -10,7 +10,7 @@ import Testing
         return try LuaState(libraries: libraries, limits: limits, isDeterministic: true)
     }
 
-    /// The naive evaluator: functions that list the keys of a table in the promised order.
+    /// The reference implementation: functions that list the keys of a table in the documented order.
     private static let oracle = """
         local ranks = { number = 1, string = 2, boolean = 3 }
 

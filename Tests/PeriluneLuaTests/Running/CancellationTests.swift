@@ -44,7 +44,7 @@ import Testing
             #expect(error.code == .cancelled)
             #expect(try state.evaluate("local n = 0 for i = 1, 1000000 do n = n + 1 end return n") == 1_000_000)
             state.close()
-            // The handler no longer finds a state.
+            // The signal handler finds no state.
             raise(SIGUSR2)
         }
     }

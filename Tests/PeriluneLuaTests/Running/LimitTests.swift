@@ -146,7 +146,7 @@ import Testing
         var calls = 0
         try state.define("slow") { _ in
             calls += 1
-            // Simulates a function that has used up the time.
+            // Simulates a function that exceeds the time limit.
             plua_running_context().pointee.deadline = 1
             return []
         }

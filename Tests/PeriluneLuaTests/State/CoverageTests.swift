@@ -19,7 +19,8 @@ struct CoverageTests {
     @Test func `a chunk whose name reuses the address of a collected name is counted separately`() throws {
         let state = try LuaState(limits: LuaLimits(instructions: 1_000_000))
         state.coverLines()
-        // Long names are not shared between chunks: each is a separate object, and the next object of that size reuses its memory.
+        // Lua does not share long strings. Each long chunk name is a separate object, whose memory the next object of that size
+        // reuses.
         let prefix = String(repeating: "folder/", count: 8)
         for number in 100..<200 {
             try state.run("return 1", named: "\(prefix)\(number).lua")

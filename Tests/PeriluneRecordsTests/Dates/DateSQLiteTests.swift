@@ -132,7 +132,7 @@ struct DateSQLiteTests {
         #expect(readByBoth > 10_000)
     }
 
-    /// Whether SQLite accepts the text although the codec rejects it: an overflowing day, 24:00, or a time of day.
+    /// Returns whether SQLite accepts a text that the codec rejects: an overflowing day, 24:00, or a time of day.
     private func isStricter(_ error: DateError) -> Bool {
         error.code == .missingDate || error.part == "day" || error.message.contains("got 24 ")
     }

@@ -199,7 +199,7 @@ import Testing
                 }
             }
             #expect(error?.kind == "too_deep", "shape \(index)")
-            // SQLite can read everything that was accepted.
+            // SQLite can compile every accepted expression.
             #expect(try sample.rows(items.select([SelectedColumn(expression, name: "x")]), .first).count == 1, "shape \(index)")
         }
     }

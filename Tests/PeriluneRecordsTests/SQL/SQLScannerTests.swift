@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func `unterminated SQL text is scanned in linear time`() {
-        // Each of these took quadratic time if the scanner searched repeatedly.
+        // Each of these texts would take quadratic time if the scanner searched repeatedly.
         for part in ["'", "\"", "[", "/*", "x'", "$a(", "''", ":", "((", "1e", "--"] {
             let sql = Array(String(repeating: part, count: 200_000).utf8)
             let clock = ContinuousClock()

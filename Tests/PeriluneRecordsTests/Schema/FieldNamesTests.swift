@@ -2,7 +2,7 @@ import Testing
 
 @testable import PeriluneRecords
 
-/// Tables as record classes with their own field names see them.
+/// Tables with the renamed fields of a record class.
 @Suite struct FieldNamesTests {
     let sample: Sample
     let table: TableSchema

@@ -1,4 +1,4 @@
--- Scenarios that fail although nothing was raised, or pass because they fail as expected.
+-- Scenarios that fail without an uncaught error, and scenarios that pass because they fail as expected.
 
 test("a failed check, expectation or step inside pcall fails the scenario", function()
   local found = failure("local ok = pcall(function()\n  check(1 == 2)\nend)\ncheck(not ok)")
@@ -36,7 +36,7 @@ test("an expectation without a matcher fails the scenario at its line", function
     { "expect(...) checks nothing without a matcher, as in expect(...):equals(1)", "open_expectation", 3, "expect(x)" })
   equal(#run("expect(1)\nexpect.no(2)\nexpect.soft(3)").failures, 3)
   passes("local e = expect(1)\ne:equals(1):is(1)")
-  -- If another error comes first, the expectation is not reported as open.
+  -- After another error, an expectation without a matcher is not reported.
   equal(failure("local e = expect(1)\nerror('x')").message, "x")
   equal(failure("expect(1):equals(error('x'))").message, "x")
   equal(failure("pcall(function() expect(1):equls(1) end)").kind, "open_expectation")

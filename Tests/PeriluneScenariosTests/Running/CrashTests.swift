@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeriluneScenarios
 
-/// Scenarios with the option `crash`: services end at crash points, and start again.
+/// Scenarios with the option `crash`, whose services end at crash points and start again.
 @Suite struct CrashTests {
     private static let schema = """
         CREATE TABLE orders (id INTEGER PRIMARY KEY, state TEXT NOT NULL, total INTEGER NOT NULL, tries INTEGER NOT NULL DEFAULT 0);
@@ -12,7 +12,7 @@ import Testing
         INSERT INTO stock VALUES (1, 0);
         """
 
-    /// An automation without faults.
+    /// An automation that survives crashes.
     private static let service = """
         local payments = require "payments"
         local Order = perilune.record("orders")
@@ -89,7 +89,7 @@ import Testing
         #expect(pairs.allSatisfy { $0.points.count == 2 })
     }
 
-    /// After a crash the runs take turns in a different order, and a run that waits ends while another one is stopped by the crash.
+    /// After a crash, the runs interleave differently, and a waiting run ends while the crash stops another one.
     @Test func `runs that wait and end at different times survive a crash at each crash point`() async throws {
         let service = """
             local payments = require "payments"
@@ -130,7 +130,7 @@ import Testing
 
     // MARK: - Planted faults
 
-    /// Returns the failures of an automation that is not safe.
+    /// Returns the failures of an automation that does not survive crashes.
     ///
     /// - Parameter prefix: The beginning of the text of the only point to test; `nil` for all points.
     private func faults(_ service: String, _ scenario: String = scenario, at prefix: String? = nil) async throws
@@ -142,7 +142,7 @@ import Testing
         #expect(result.outcome == .failed)
         let failed = try #require(
             result.crashes?.failed.first, "no crash was found to be harmful: \(result.failures.map(\.message))")
-        // A single point repeats the failure.
+        // Testing only this crash point reproduces the failure.
         let again = try await run(service, scenario, crashes: .at(failed.numbers)).result
         #expect(again.failures.first?.message == result.failures.first?.message)
         return result.failures

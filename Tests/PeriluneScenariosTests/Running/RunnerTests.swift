@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeriluneScenarios
 
-/// Tests the reports of runs with many scenarios, and of runs that go wrong.
+/// The reports of runs with many scenarios, and of runs that fail.
 @Suite struct RunnerTests {
     @Test func `a timeout inside a script shows the lines of the script`() async throws {
         let project = try ScenarioProject([

@@ -209,7 +209,7 @@ import Testing
             "perilune.after(1, function()\nwhile true do end end)\nperilune.sleep(3600)", timeout: .seconds(2))
         #expect(result.outcome == .timedOut)
         #expect(result.failures.first?.line == 3)
-        // The run does not wait for the sleep to end. The duration includes the time for loading.
+        // The run does not wait until the sleep ends. Its duration includes the time for loading.
         #expect(result.duration < .seconds(1800))
     }
 

@@ -1,12 +1,12 @@
 package import Foundation
 
-/// A shared library for tests: an SQLite extension with a function `thrice(x)`, and a native Lua module. It is not a product of the
-/// package, which would show it to users.
+/// A shared library for tests: an SQLite extension with a function `thrice(x)`, and a native Lua module. It is not a package
+/// product, because users would see it.
 package enum NativeLibrary {
     /// The name of the library, and of the Lua module.
     package static let name = "libPeriluneTestExtension"
 
-    /// The file, compiled from `extension.c` into the folder of the tests when a test first asks for it.
+    /// The library file, which is compiled from `extension.c` into the folder of the tests on first use.
     package static let path: String = {
         do {
             return try compile()
@@ -20,7 +20,7 @@ package enum NativeLibrary {
         let folder = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         let library = folder.appending(path: "\(name).so")
         if let made = date(of: library), let written = date(of: source), made > written { return library.path }
-        // Other test processes may compile it at the same time.
+        // Other test processes may compile the library at the same time.
         let temporary = folder.appending(path: "\(name).\(ProcessInfo.processInfo.processIdentifier).so")
         let compiler = Process()
         compiler.executableURL = URL(filePath: "/bin/sh")

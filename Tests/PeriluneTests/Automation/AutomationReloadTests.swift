@@ -6,7 +6,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Work that a file of automations started ends when another version replaces the file, and only then.
+/// Work that a file of automations has started ends only when another version replaces the file.
 @Suite struct AutomationReloadTests {
     /// Everything that a version of a file can start, by the kind of callback. Each calls `say`.
     private static let ways = [
@@ -180,7 +180,7 @@ import Testing
                 try Self.write(version, to: file)
                 try await host.loadAutomations(file: file)
                 #expect(try await host.call("size") == 6 << 20)
-                // Globals that scripts have set before stay and are shared.
+                // Globals that scripts have set earlier are kept and shared.
                 #expect(try await host.call("add", 1) == 1 + 11 * count)
             }
             try Self.write("cache = 1 error('no')", to: file)

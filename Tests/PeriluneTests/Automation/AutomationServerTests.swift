@@ -7,7 +7,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Tenants of a server are parked while they have nothing to do, and lose nothing.
+/// The parking and waking of a server's tenants, which must not lose writes, due times or jobs.
 @Suite(.patience) struct AutomationServerTests {
     /// A server whose tenants have files in a temporary folder. Due times follow a clock that the test sets.
     private struct Fixture {
@@ -15,7 +15,8 @@ import Testing
         let clock: ManualClock
         let server: AutomationServer
 
-        /// - Parameter shortestRest: Short by default, so that tenants are parked as soon as they can be.
+        /// - Parameter shortestRest: The minimum pause between wakings. The default is short, so that tenants are parked as soon
+        ///   as possible.
         static func run(
             idleLimit: Duration? = .zero, shortestRest: Duration = .seconds(1), maximumWaking: Int = 16,
             _ body: nonisolated(nonsending) (Fixture) async throws -> Void
@@ -86,7 +87,7 @@ import Testing
         /// Accesses the database of a tenant through a connection that is closed afterwards, as another program would.
         func access<Result>(_ name: String = "a", _ body: (Database) throws -> Result) throws -> Result {
             var configuration = GRDB.Configuration()
-            // Opening a database reads it.
+            // Opening a database reads it, which may have to wait for a lock.
             configuration.busyMode = .timeout(60)
             let queue = try DatabaseQueue(path: path(name), configuration: configuration)
             defer { try? queue.close() }
@@ -101,7 +102,7 @@ import Testing
             try access(name) { db in try String.fetchAll(db, sql: "SELECT text FROM note ORDER BY id") }
         }
 
-        /// - Parameter advancing: Whether the clock goes on, because a tenant that is awake looks for writes of others once in a while.
+        /// - Parameter advancing: Whether to advance the clock, because a tenant that is awake polls for writes by others.
         func has(_ notes: [String], in name: String = "a", advancing: Bool = false) async throws -> Bool {
             let isFound = try await eventually {
                 if advancing { await advance() }
@@ -280,9 +281,9 @@ import Testing
         }
     }
 
-    /// Writes come at any moment, in particular while the tenant is being parked.
+    /// Writes at random times, including while the tenant is being parked.
     @Test func `no write is missed while a tenant is parked and woken`() async throws {
-        // Only in the live context, a tenant that is awake looks for the writes of other programs.
+        // Only in the live context, a tenant that is awake polls for writes by other programs.
         try await DependencyContainer.inProcess(.live) {
             try await Fixture.run { fixture in
                 try await fixture.add(
@@ -292,7 +293,7 @@ import Testing
                 var random = SystemRandomNumberGenerator()
                 for number in 1...150 {
                     try fixture.execute("INSERT INTO item(name) VALUES ('\(number)')")
-                    // Some writes come while the tenant is awake, and some after it was parked.
+                    // Some writes happen while the tenant is awake, and some while it is parked.
                     switch Int.random(in: 0...4, using: &random) {
                     case 0: _ = await fixture.isParked(advancing: true)
                     case 1: for _ in 0..<Int.random(in: 0...2000, using: &random) { await Task.yield() }

@@ -44,7 +44,7 @@ import Testing
     @Test(arguments: ScriptPlace.allCases) func `an overlong run, a run without a process and a missed due time are problems`(
         _ place: ScriptPlace
     ) async throws {
-        // The clock of tests moves on while a run sleeps: short sleeps keep the runs active until the status is read.
+        // The clock of tests advances while a run sleeps. Short sleeps keep the runs active until the status is read.
         let states = try await Self.status(
             after: """
                 local function sleep_long() for _ = 1, 80000 do perilune.sleep(1) end end

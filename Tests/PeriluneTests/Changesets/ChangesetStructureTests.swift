@@ -2,7 +2,7 @@ import Foundation
 import Perilune
 import Testing
 
-/// Plans come from files, so Perilune validates their changesets before SQLite, which trusts them, reads them.
+/// The validation of changesets from plan files, which SQLite would trust.
 @Suite struct ChangesetStructureTests {
     /// An insert, an update and a delete in `t (id INTEGER PRIMARY KEY, a)`.
     private static let sound: [UInt8] = {

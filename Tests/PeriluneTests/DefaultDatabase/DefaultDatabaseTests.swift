@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Whether this process has a file in a folder open.
+    /// Returns whether this process has an open file in a folder.
     private static func isOpen(_ folder: String) -> Bool {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return names.contains { name in
@@ -235,7 +235,7 @@ import Testing
         #expect(runs.withLock { $0 } == 1)
     }
 
-    /// New migrations may have the addresses of migrations that no longer exist.
+    /// New migrations may be allocated at the addresses of released ones.
     @Test func `each test gets the result of its own migrations, even in sequence`() async throws {
         for number in 0..<50 {
             let tables = try await DependencyContainer.withTestScope {

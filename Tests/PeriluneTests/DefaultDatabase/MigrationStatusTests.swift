@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// Runs a closure on a thread of its own, as a program without asynchronous code does.
+    /// Runs a closure on a separate thread, like a program without asynchronous code.
     private static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { continuation.resume(with: Result { try body() }) }

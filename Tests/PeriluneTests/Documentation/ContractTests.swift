@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Checks that comments in the sources keep the promises of the documentation conventions.
+/// Checks that comments in the sources follow the documentation conventions.
 @Suite struct ContractTests {
     /// The Swift source files, by path.
     private static let files = Documentation.files(in: "Sources", ["swift"]).map { file in

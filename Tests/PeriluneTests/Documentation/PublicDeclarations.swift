@@ -28,7 +28,7 @@ struct PublicDeclarations {
 
         var saysWhatItThrows: Bool { comment.contains { $0.contains("- Throws:") } }
 
-        /// Whether it implements a requirement of a protocol, which documents it.
+        /// Returns whether the declaration implements a protocol requirement, which has the documentation.
         ///
         /// - Parameter requirements: The requirements of this package's protocols, by protocol name.
         func isWitness(of requirements: [String: Set<String>]) -> Bool {
@@ -135,7 +135,7 @@ private struct Reader {
         (self.lines, self.code, self.numbers) = (lines, code, numbers)
     }
 
-    /// Splits a line after the opening brace of a type, so that its members are on a line of their own: `func f() {} }` in
+    /// Splits a line after the opening brace of a type, so that its members are on a separate line: `func f() {} }` in
     /// `extension A { func f() {} }`.
     private static func apart(_ line: String) -> [String] {
         guard let brace = line.firstIndex(of: "{"), let head = Head(line.trimmingCharacters(in: .whitespaces)), head.hasMembers
@@ -281,7 +281,7 @@ private struct Head {
 
     init?(_ text: String) {
         let withoutAttributes = text.hasPrefix("@") ? text.replacing(/^(@\w+(\([^)]*\))? +)+/, with: "") : text
-        // Most lines declare nothing, which their first word shows.
+        // The first word shows that most lines declare nothing.
         let letters = withoutAttributes.drop { !Self.isInWord($0) }
         let first = String(letters.prefix(while: Self.isInWord))
         guard Self.modifiers.contains(first) || Self.keywords.contains(first) else { return nil }

@@ -5,7 +5,7 @@ import PeriluneTestSupport
 import PeriluneTestTools
 import Testing
 
-/// The texts of errors that reach scripts.
+/// The error messages that scripts receive.
 @Suite struct ErrorDisclosureTests {
     private struct Secret: Error {
         let path = "/srv/secret"

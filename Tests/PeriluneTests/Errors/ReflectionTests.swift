@@ -5,7 +5,7 @@ import Testing
 @testable import Perilune
 @testable import PeriluneLua
 
-/// Reflection by test frameworks, which reads errors and operands on any thread.
+/// Reflection by test frameworks, which read errors and operands on any thread.
 struct ReflectionTests {
     @Test func `reflecting errors and handles reaches no mutable object`() async throws {
         let queue = try DatabaseQueue()

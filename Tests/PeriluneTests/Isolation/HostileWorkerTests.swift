@@ -6,7 +6,8 @@ import Testing
 @testable import PeriluneIsolation
 @testable import PeriluneLua
 
-/// A script that has taken over its process may send anything. The host keeps working and returns values or errors.
+/// Worker processes that a script has taken over and that send arbitrary bytes. The host must keep working and return values or
+/// errors.
 @Suite(.patience) struct HostileWorkerTests {
     private static let program: String = {
         let tests = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -139,7 +140,7 @@ import Testing
                     #expect(code == .timeout)
                 }
             }
-            // The task resumes after all of these, long after its process was ready.
+            // The task resumes after all other tasks, long after its process is ready.
             for _ in 0..<150 { group.addTask { Self.occupyThread(for: .milliseconds(3)) } }
             try await group.waitForAll()
         }

@@ -103,7 +103,7 @@ func makeIsolatedHost(
                     // end
                     #expect(try await host.run(source: "return type(orders)") == "table")
                 }
-                // Not called: afterwards the program of the tests would be started as the worker.
+                // This function is not called, because the test program would then be started as the worker.
                 func main() async throws {
                     // example
                     ScriptWorker.runIfStarted()  // before anything else in main.swift
@@ -202,7 +202,7 @@ func makeIsolatedHost(
         #expect(sent.all == ["ann"])
         #expect(try await host.run(source: "return require('mail').wait('hi')") == "hi!")
         #expect(try await host.run(source: "return select('#', require('mail').none())") == 0)
-        // A caught error is an error object; an uncaught error is the program's error.
+        // A script catches an error object; an uncaught error is thrown as the program's own error.
         let caught: [String] = try await host.run(
             source: "local ok, e = pcall(require('mail').fail); return { tostring(ok), e.kind, e.message, e.address }")
         #expect(caught == ["false", "mail", "no such address", "nobody"])
@@ -240,7 +240,7 @@ func makeIsolatedHost(
         let late = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "while true do end") })
         #expect(late.code == .timeout)
         #expect(late.line == 1)
-        // A busy machine may need more time to reach the other limit.
+        // The time limit is long, because a busy machine may need more time to reach the other limit.
         await host.limitTime(to: .seconds(600))
         let large = try #require(
             await #expect(throws: LuaError.self) {

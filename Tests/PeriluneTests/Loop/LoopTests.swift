@@ -151,7 +151,7 @@ import Testing
             #expect(try await eventually { try await host.call("get") == 1 })
             clock.advance(by: -600)
             clock.advance(by: 600)
-            // Calls that the jump back had repeated would come before these.
+            // If the backward jump repeated calls, they would precede these.
             clock.advance(by: 3600)
             #expect(try await eventually { try await host.call("get") >= 2 })
             clock.advance(by: 3600)
@@ -343,7 +343,7 @@ import Testing
                 defer { isOver.store(true, ordering: .releasing) }
                 try await host.waitUntilIdle()
             }
-            // It cannot be observed when the wait begins.
+            // The start of the wait cannot be observed.
             #expect(
                 await eventually {
                     host.cancel()
@@ -368,7 +368,7 @@ import Testing
             }
             #expect(try await eventually { former == nil })
             let count = calls.withLock { $0 }
-            // Waits for as many callbacks of another host as this host would have had.
+            // Waits for as many callbacks of another host as the released host would have made.
             let other = try await Self.makeHost(place)
             try await other.run(source: "n = 0 perilune.every(0.005, function() n = n + 1 end) function get() return n end")
             #expect(try await eventually { try await other.call("get") >= 3 })

@@ -2,7 +2,8 @@ import Foundation
 import Perilune
 import Testing
 
-/// Values that scripts exchange with Swift functions are converted or cause an error. They never crash the process.
+/// Values that scripts exchange with Swift functions. They must be converted or refused with an error, and never crash the
+/// process.
 @Suite struct ConversionTests {
     private enum Color: Int, Codable { case red = 1, blue = 255 }
     private enum Tiny: Int8, Codable { case greatest = 127 }

@@ -120,7 +120,7 @@ struct ModuleTests {
         #expect(error?.code == .timeout)
         // On a busy machine, the time may be over before the function begins.
         #expect(await eventually { wasCancelled.withLock { $0 } == began.withLock { $0 } })
-        // The host is still usable.
+        // The host stays usable.
         await host.limitTime(to: .seconds(600))
         let seven: Int = try await host.run(source: "return 7")
         #expect(seven == 7)
@@ -311,7 +311,7 @@ struct ModuleTests {
         #expect(done.withLock { $0 } == 1)
     }
 
-    /// Creates a host with a module `mail` that records effects. Performing an effect is reported as an issue.
+    /// Creates a host with a module `mail` whose effects are recorded. Performing an effect records an issue.
     private func recordingHost(_ recorder: EffectRecorder) async throws -> ScriptHost {
         var configuration = ScriptHost.Configuration(database: .inMemory())
         configuration.effectRecorder = recorder

@@ -50,7 +50,8 @@ import Testing
                 && ScriptValue.integer(.max) != .number(1e300))
     }
 
-    /// A tree that shares its tables and a list that repeats one string: small in Lua, but too large for memory as copies.
+    /// A tree of shared tables, and a list that repeats one string. Both are small in Lua, but copies of them would not fit into
+    /// memory.
     @Test(
         arguments: ScriptPlace.allCases,
         [

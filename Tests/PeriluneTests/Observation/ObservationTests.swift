@@ -6,7 +6,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Observations in hosts: they receive changes from every writer and nothing after they end.
+/// Observations in hosts, which must deliver changes by every writer and nothing after they end.
 @Suite(.patience) struct ObservationTests {
     private func makePool() throws -> DatabasePool {
         let path = NSTemporaryDirectory() + "/perilune-observation-\(UUID().uuidString).sqlite"
@@ -62,7 +62,7 @@ import Testing
 
     @Test func `an isolated script is notified of writes by Swift and other processes if it polls`() async throws {
         let pool = try makePool()
-        // The virtual time of tests advances while something waits.
+        // The virtual time of tests advances while a script waits.
         let looking = Self.counting.replacing(
             "values[#values + 1] = count end)", with: "values[#values + 1] = count end, { poll = '5ms' })"
         )
@@ -129,7 +129,7 @@ import Testing
                 end)
                 """)
         #expect(try await told() == "delete 1 9, insert 3 10, commit 2")
-        // Swift's changes inside savepoints are known when the savepoints are released, and have no values.
+        // Changes by Swift inside savepoints are reported when the savepoints are released, without values.
         try await pool.write { db in
             try db.execute(sql: "INSERT INTO item (amount) VALUES (11)")
             try db.inSavepoint {
@@ -310,7 +310,7 @@ import Testing
         try await insert(6, into: pool)
         #expect(try await values.resume())
         #expect(try await !values.resume())
-        // Changes during the pause arrive as one value.
+        // Changes during the pause are delivered as one value.
         #expect(try await iterator.next() == 2)
         try await values.change(to: "total")
         #expect(try await iterator.next() == 11)

@@ -11,7 +11,7 @@ import Testing
             try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY); CREATE TABLE tag (id INTEGER PRIMARY KEY)")
         }
         var changes = queue.changes(in: [Table("book")]).makeAsyncIterator()
-        // The observation began before this write, which follows it in the queue.
+        // The write follows the start of the observation in the database queue.
         try await queue.write { db in try db.execute(sql: "INSERT INTO tag DEFAULT VALUES") }
         try await queue.write { db in try db.execute(sql: "INSERT INTO book DEFAULT VALUES") }
         #expect(try await changes.next() != nil)

@@ -4,9 +4,9 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Counts, bounds, idle hosts, closing and reloading of pools.
+/// Statistics, bounds, idle hosts, closing and reloading of pools.
 @Suite(.defaultDatabase()) struct PoolOperationTests {
-    /// Holds a host of a pool until `end` is called.
+    /// A call that occupies a host of a pool until `end` is called.
     private struct Holder: Sendable {
         private let rendezvous = Rendezvous()
         private let task: Task<Void, any Error>

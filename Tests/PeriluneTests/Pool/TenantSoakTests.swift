@@ -5,7 +5,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// A tenant: a database, a pool of hosts that is closed and made again, and the orders whose calls have succeeded.
+/// A tenant: a database, a pool of hosts that is repeatedly closed and created, and the orders that were acknowledged.
 private actor SoakTenant {
     private let path: String
     private let place: ScriptPlace
@@ -48,10 +48,10 @@ private actor SoakTenant {
         return made
     }
 
-    /// Measures a call that does nothing; `nil` if the pool was closed or the process of its host was killed.
+    /// Returns the duration of an empty call; `nil` if the pool was closed or the process of its host was killed.
     func measureTrivialCall() async throws -> Duration? {
         let pool = try await open()
-        // The first call may make a host.
+        // The first call may create a host.
         guard await answer({ try await pool.call("one") }) != nil else { return nil }
         let start = ContinuousClock.now
         return await answer({ try await pool.call("one") }).map { _ in .now - start }
@@ -126,7 +126,7 @@ private final class Counter: Sendable {
 @Suite(.patience) struct TenantSoakTests {
     private static let seconds = ProcessInfo.processInfo.environment["PERILUNE_SOAK"].flatMap(Double.init)
 
-    /// The memory, threads and descriptors of the process, once the hosts have ended.
+    /// The memory, threads and file descriptors of the process after the hosts have ended.
     private struct Resources: CustomStringConvertible {
         let memoryInMegabytes: Int, threadCount: Int, descriptorCount: Int
 
@@ -150,7 +150,7 @@ private final class Counter: Sendable {
                 try SoakTenant(path: "\(folder)/\(number).sqlite", place: number % 4 == 0 ? .isolated : .here)
             }
             var resources: [Resources] = [], calls: [Duration] = []
-            // Each round ends with all tenants evicted, so that the use of the process can be compared.
+            // All tenants are evicted at the end of each round, so that the resource usage of rounds can be compared.
             let rounds = Self.seconds == nil ? 2 : 5
             for round in 0..<rounds {
                 calls += try await load(tenants, for: (Self.seconds ?? 1) / Double(rounds), seed: round)
@@ -164,7 +164,7 @@ private final class Counter: Sendable {
             let p99 = calls.isEmpty ? .zero : calls[calls.count * 99 / 100]
             print("tenants: \(sales) orders, \(calls.count) trivial calls in process, p99 \(p99)")
             for use in resources { print("tenants: \(use)") }
-            // A short run does not settle, and other tests run in the process.
+            // Memory usage does not settle in a short run, and other tests use the same process.
             if Self.seconds != nil, let first = resources.dropFirst().first, let last = resources.last {
                 #expect(last.descriptorCount <= first.descriptorCount + 4)
                 #expect(last.threadCount <= first.threadCount + 4)

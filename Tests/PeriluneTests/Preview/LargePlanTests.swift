@@ -142,7 +142,7 @@ import Testing
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) INSERT INTO t SELECT i, i FROM n"
         )
         let preview = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true))
-        // Each row waits for the next one.
+        // The changes conflict in a chain: each row must be changed after the next one.
         try await preview.host.run(source: "db:execute([[UPDATE t SET a = -a; UPDATE t SET a = -a - 1]])")
         let finishing = Task { try await preview.finish() }
         finishing.cancel()

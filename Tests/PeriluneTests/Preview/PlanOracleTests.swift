@@ -3,8 +3,8 @@ import GRDB
 import Perilune
 import Testing
 
-/// Random changes of tables of all kinds. Recording and comparing them must give the same report and the same plan, and the plan
-/// must have the effect of the statements.
+/// Random changes of tables of all kinds. Recording changes and comparing databases must give the same report and plan, and the
+/// plan must have the same effect as the statements.
 @Suite struct PlanOracleTests {
     /// The number of rounds; the environment can set more.
     private static let rounds = ProcessInfo.processInfo.environment["PERILUNE_ROUNDS"].flatMap(Int.init) ?? 8
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Returns the rows of the changeset and the rows seen by the plan, in an order that does not depend on how they were found.
+    /// Returns the rows of the changeset and the rows of the plan in a fixed order.
     private func contents(_ plan: PreviewPlan, _ folder: PreviewFolder) throws -> [String] {
         let path = folder.path + "/contents.plan"
         try plan.write(to: path)

@@ -193,7 +193,7 @@ import Testing
         #expect(error?.code == .foreignKey)
         #expect(error?.message.hasPrefix("conflict: row ") == true)
         #expect(try folder.values("SELECT id FROM book") == ["5"])
-        // The row that violated the foreign key before is not part of the plan.
+        // The row that already violated the foreign key is not part of the plan.
         try folder.execute("INSERT INTO author VALUES (1)")
         try await plan.apply(to: folder.database)
     }

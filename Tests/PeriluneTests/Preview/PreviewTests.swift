@@ -119,7 +119,7 @@ import Testing
         let (report, plan) = try await folder.preview("db:execute('DELETE FROM author WHERE id = 1')")
         #expect(report.tables.map(\.name) == ["author", "book", "log"])
         #expect(report.tables.map(\.counts) == [[0, 0, 1], [0, 0, 2], [2, 0, 0]])
-        // Applying must not run the trigger or the foreign key action again.
+        // Applying the plan must not run the trigger or the foreign key action again.
         try await #require(plan).apply(to: folder.database)
         #expect(try folder.values("SELECT what FROM log") == ["book 1", "book 2"])
         #expect(try folder.values("SELECT id FROM book") == ["3"])
@@ -500,7 +500,7 @@ import Testing
         return Set(try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix("-preview") })
     }
 
-    /// Other tests may run previews at the same time. Their files are removed in the end, too.
+    /// Waits, because other tests may run previews at the same time, whose files are also removed in the end.
     private func previewFoldersAreGone(_ before: Set<String>) -> Bool {
         let deadline = Date(timeIntervalSinceNow: 20)
         while Date() < deadline {

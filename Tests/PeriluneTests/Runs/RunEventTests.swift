@@ -5,7 +5,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// The begin and end of runs, with their figures.
+/// The events at the start and end of runs, with their statistics.
 @Suite(.defaultDatabase()) struct RunEventTests {
     /// Collects events.
     private final class Collector: Sendable {

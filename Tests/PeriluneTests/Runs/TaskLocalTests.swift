@@ -4,7 +4,7 @@ import PeriluneTestTools
 import Synchronization
 import Testing
 
-/// Task-local values in functions that scripts call later.
+/// Task-local values in functions that tasks and timers call.
 @Suite struct TaskLocalTests {
     @TaskLocal private static var request = "none"
 
