@@ -1,4 +1,4 @@
-/* The clock and random numbers of databases. See perilune_clock.h. */
+/* VFSs that give a database its own clock and random numbers. See perilune_clock.h. */
 #include <perilune_clock.h>
 
 #include <inttypes.h>
@@ -10,14 +10,14 @@
 /*
 ** A VFS with its environment. It starts as a copy of the default VFS, whose functions find their data in the copy.
 **
-** It is never freed, because SQLite keeps a pointer to it as long as a connection is open. It is reused after all connections
-** have closed.
+** It is never freed, because SQLite keeps a pointer to it as long as a connection is open. It is reused after all its connections have
+** closed.
 */
 typedef struct clock_vfs {
     sqlite3_vfs base; /* first member: SQLite passes it to the functions below */
     char name[64];
     psql_environment environment;
-    int owners; /* guarded by the lock; 0: unused */
+    int owners; /* the number of owners, guarded by the lock; 0 if unused */
     struct clock_vfs *next;
 } clock_vfs;
 
@@ -56,8 +56,7 @@ static clock_vfs *find_unused(void) {
     if (vfs == NULL) return NULL;
     vfs->base = *standard;
     vfs->base.pNext = NULL;
-    /* The name must not be guessable: a script that opens files must not open one with the clock of a test, which may no
-    ** longer exist then. */
+    /* The name is random, so that a script that opens files cannot guess it and use the clock of a test, which may no longer exist. */
     uint64_t random[2];
     sqlite3_randomness(sizeof random, random);
     snprintf(vfs->name, sizeof vfs->name, PSQL_ENVIRONMENT_PREFIX "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
@@ -115,7 +114,8 @@ static uint64_t next_random(sqlite3_context *context) {
     return environment->random(environment->object);
 }
 
-/* Like SQLite's own: any integer except the smallest one, whose absolute value is not an integer. */
+/* Implements random(). Like SQLite's own function, it returns any integer except the smallest one, whose absolute value is not an
+** integer. */
 static void random_function(sqlite3_context *context, int count, sqlite3_value **values) {
     (void)count, (void)values;
     sqlite3_int64 number = (sqlite3_int64)next_random(context);

@@ -1,4 +1,4 @@
-/* Settings of SQLite for the whole process, and of its connections. */
+/* Process-wide SQLite settings, and the busy handler that waits for locks. */
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@ int psql_disable_memory_statistics(void) {
 }
 
 bool psql_wait_while_busy(int attempts, double seconds, bool (*is_cancelled)(void)) {
-    static const int waits[] = {1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50}; /* milliseconds, as SQLite does it */
+    static const int waits[] = {1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50}; /* in milliseconds, the same as SQLite's own */
     enum { count = sizeof waits / sizeof *waits, longest = 100 };
     if (is_cancelled && is_cancelled()) return false;
     double waited = 0;

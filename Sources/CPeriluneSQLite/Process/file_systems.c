@@ -1,4 +1,4 @@
-/* Kinds of file systems. */
+/* Detection of network file systems. */
 #include <stddef.h>
 
 #include <perilune_files.h>
@@ -6,7 +6,7 @@
 #ifdef __linux__
 #include <sys/vfs.h>
 
-/* NFS, SMB, CIFS, SMB2, AFS, Coda, Ceph, 9P, Lustre, GFS2, OCFS2: see statfs(2). */
+/* The types of NFS, SMB, CIFS, SMB2, AFS, Coda, Ceph, 9P, Lustre, GFS2 and OCFS2; see statfs(2). */
 static const unsigned networks[] = {0x6969, 0x517B, 0xFF534D42, 0xFE534D42, 0x5346414F, 0x73757245,
                                     0x00C36400, 0x01021997, 0x0BD00BD0, 0x01161970, 0x7461636F};
 

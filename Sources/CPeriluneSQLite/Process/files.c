@@ -1,5 +1,5 @@
 /*
-** Watches files. They use all of SQLite's functions except the one that writes, so reading costs nothing.
+** Watches SQLite's writes to files. Only xWrite is replaced in the methods of a file, so reading costs nothing.
 */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -7,25 +7,25 @@
 
 #include <perilune_files.h>
 
-/* The functions of a kind of file, with the writing function replaced. */
+/* The I/O methods of one kind of file, with xWrite replaced. */
 typedef struct {
     sqlite3_io_methods base; /* first member: a file points to it */
     const sqlite3_io_methods *original;
     bool is_database;
 } watched_methods;
 
-enum { most_kinds = 16 }; /* SQLite has six, for several kinds of locks */
+enum { most_kinds = 16 }; /* SQLite has six, because it supports several kinds of locks */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static watched_methods kinds[most_kinds]; /* guarded by the lock as they are added; never changed */
+static watched_methods kinds[most_kinds]; /* added under the lock, never changed */
 static int kind_count;
 static int (*original_open)(sqlite3_vfs *, const char *, sqlite3_file *, int, int *); /* the function of SQLite's own VFS */
 static psql_may_write *_Atomic may_write;
 
 void psql_ask_before_writes(psql_may_write *function) { atomic_store(&may_write, function); }
 
-/* Allows rolling back, which writes to pages that the database already had. A refusal there would leave the rollback to the
-** next process. */
+/* Returns whether a write may belong to a rollback, which only writes pages that the database already had. Refusing it would leave the
+** rollback to the next process. */
 static bool may_roll_back(const watched_methods *methods, sqlite3_file *file, int size, sqlite3_int64 offset) {
     sqlite3_int64 length = 0;
     return methods->is_database && methods->original->xFileSize(file, &length) == SQLITE_OK && offset + size <= length;
@@ -38,7 +38,7 @@ static int write_watched(sqlite3_file *file, const void *bytes, int size, sqlite
     return methods->original->xWrite(file, bytes, size, offset);
 }
 
-/* Returns the watched form of a set of functions, or NULL if there are too many kinds. The caller holds the lock. */
+/* Returns the watched version of a file's methods, or NULL if there are too many kinds. The caller holds the lock. */
 static const watched_methods *find_kind(const sqlite3_io_methods *original, bool is_database) {
     for (int i = 0; i < kind_count; i++) {
         if (kinds[i].original == original && kinds[i].is_database == is_database) return &kinds[i];
@@ -64,8 +64,8 @@ static int open_watched(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, 
     return code;
 }
 
-/* Makes a VFS of SQLite watch the files that it opens. Copies of it, such as those with a clock, open files through the same
-** function. */
+/* Makes a built-in VFS watch the files that it opens. Copies of this VFS, such as the VFSs with a clock, open files through the same
+** function and are watched, too. Returns false for other VFSs. */
 static bool watch_file_system(sqlite3_vfs *vfs) {
     pthread_mutex_lock(&lock);
     sqlite3_vfs *standard = sqlite3_vfs_find("unix");

@@ -1,6 +1,7 @@
 /*
-** FTS5's highlight and snippet. SQLite's own functions copy all their data for each match and compare all matches with each
-** other: a document of some megabytes took hours. These return the same as SQLite 3.40 in linear time, and can be cancelled.
+** FTS5's highlight() and snippet() in linear time. SQLite's own functions copy all their data for each match and compare each match with
+** all others, which took hours for a document of some megabytes. These functions return the same results as SQLite 3.40 and can be
+** cancelled.
 */
 #include <stdint.h>
 #include <string.h>
@@ -17,7 +18,7 @@ typedef struct {
     psql_work work;
 } document;
 
-/* A run of matches that share tokens, as token positions. `first` is -1 after the last run. */
+/* A run of matches that share tokens. `first` and `last` are token positions; `first` is -1 after the last run. */
 typedef struct {
     document *document;
     int column;
@@ -53,7 +54,7 @@ static int advance(run_of_matches *run) {
 
 /* MARK: - Marking */
 
-/* A text whose matches are being marked, or its tokens from `begin` to `end` if `end` is above 0. */
+/* A text whose matches are being marked. If `end` is above 0, only the tokens from `begin` to `end` are copied. */
 typedef struct {
     run_of_matches matches;
     const char *opening, *closing, *text;
@@ -64,7 +65,7 @@ typedef struct {
     psql_buffer result;
 } marking;
 
-/* Appends at most this number of bytes, up to a NUL. */
+/* Appends at most `length` bytes of the text, up to its first NUL. */
 static int append(marking *marking, const char *text, int length) {
     if (text == NULL || length <= 0) return SQLITE_OK;
     size_t count = strnlen(text, (size_t)length);
@@ -81,7 +82,7 @@ static int copy_up_to(marking *marking, int end) {
 }
 
 static int end_match(marking *marking, int end) {
-    /* The match has begun before the wanted tokens. */
+    /* The match begins before the copied tokens, so its opening mark is still missing. */
     int code = marking->end != 0 && marking->matches.first < marking->begin ? append_mark(marking, marking->opening) : SQLITE_OK;
     if (code == SQLITE_OK) code = copy_up_to(marking, end);
     if (code == SQLITE_OK) code = append_mark(marking, marking->closing);
@@ -94,7 +95,7 @@ static int end_tokens(marking *marking, int token, int end) {
     return code == SQLITE_OK && is_in_match ? append_mark(marking, marking->closing) : code;
 }
 
-/* Called by the tokenizer. `start` and `end` are byte positions. */
+/* Called by the tokenizer for each token. `start` and `end` are byte positions. */
 static int mark_token(void *object, int flags, const char *bytes, int length, int start, int end) {
     (void)bytes;
     marking *marking = object;
@@ -150,7 +151,7 @@ static void highlight(const Fts5ExtensionApi *api, Fts5Context *row, sqlite3_con
 
 /* MARK: - The best snippet */
 
-/* Finds the first tokens of sentences. */
+/* A scan for the first token of each sentence. */
 typedef struct {
     document *document;
     const char *text;
@@ -177,13 +178,13 @@ static int note_beginning(void *object, int flags, const char *bytes, int length
     return SQLITE_OK;
 }
 
-/* A place for a snippet: the tokens of a column from `begin` on. */
+/* A candidate for the snippet: the tokens of a column from `begin` on. */
 typedef struct {
     int score, column, begin;
     int column_size; /* in tokens */
 } snippet_place;
 
-/* A search for the best place. */
+/* The search for the best snippet. */
 typedef struct {
     document *document;
     int length; /* the number of tokens in a snippet */
@@ -193,9 +194,8 @@ typedef struct {
     snippet_place best;
 } search;
 
-/* Scores the tokens from `begin` on: 1000 for each matching phrase, and 1 for each further match of it. `first_match` is a
-** match at or before the first one in the snippet. `centred` is set to the start of a snippet with these matches in its
-** middle. */
+/* Scores a snippet that starts at token `begin`: 1000 for each phrase in it, and 1 for each further match of the same phrase. `first_match`
+** is a match at or before the first one in the snippet. Sets `centred` to the start of a snippet with these matches in its middle. */
 static int score(search *search, const snippet_place *place, int first_match, int begin, int *result, int *centred) {
     document *document = search->document;
     int first = -1, last = 0;
@@ -247,7 +247,7 @@ static int search_at(search *search, const snippet_place *place, const match_pla
     return code;
 }
 
-/* Tries each match of a column as the first of a snippet, and the start of its sentence. */
+/* Tries each match of a column, and the start of its sentence, as the start of a snippet. */
 static int search_matches(search *search, const snippet_place *place) {
     document *document = search->document;
     const sentences *sentences = &search->sentences;
@@ -284,7 +284,7 @@ static int search_column(search *search, int column) {
     return code == SQLITE_OK ? search_matches(search, &place) : code;
 }
 
-/* Finds the best place in a column, or in any column if `column` is negative. */
+/* Finds the best snippet in a column, or in all columns if `column` is negative. */
 static int find_snippet(document *document, int column, int length, snippet_place *best) {
     search search = {
         .document = document, .length = length, .phrase_count = document->api->xPhraseCount(document->row),

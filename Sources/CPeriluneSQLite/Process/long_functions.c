@@ -1,7 +1,7 @@
 /*
-** SQLite checks its progress handler between instructions, and a function call is one instruction: a search for a long text in a long
-** text is quadratic and took minutes despite a time limit. These functions behave like SQLite 3.40's and can be cancelled. The price:
-** LIKE and GLOB use no index, because SQLite uses one only for its own functions.
+** Cancellable versions of slow SQL functions. SQLite checks its progress handler only between instructions, and a function call is one
+** instruction. Searching a long text for another long text takes quadratic time and ran for minutes despite a time limit. These functions
+** return the same results as SQLite 3.40. Their price: LIKE and GLOB use no index, because SQLite uses one only for its own functions.
 */
 #include <stdint.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; 
 
 /* MARK: - instr */
 
-/* Returns the position of a text or blob in another, counted from 1 in characters or bytes, or 0. */
+/* Returns the position of a text or blob in another one, in characters or bytes from 1, or 0 if it does not occur. */
 static sqlite3_int64 find(psql_work *work, text in, text needle, bool is_text) {
     sqlite3_int64 place = 1;
     const unsigned char *at = in.bytes, *end = in.bytes + in.length;
@@ -74,7 +74,7 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values) {
 
 /* MARK: - replace */
 
-/* Appends the text with replacements. Returns false if that fails or is cancelled. */
+/* Appends `in` with all occurrences of `pattern` replaced. Returns false on failure or cancellation. */
 static bool append_replaced(psql_buffer *buffer, psql_work *work, text in, text pattern, text by) {
     const unsigned char *at = in.bytes, *kept = at, *end = at + in.length;
     while ((size_t)(end - at) >= pattern.length) {
@@ -124,7 +124,7 @@ static size_t character_length(text in) {
     return length;
 }
 
-/* Returns the length of a character of the set with which the text begins or ends, or 0. */
+/* Returns the length of the character from `set` at the start or end of the text, or 0 if there is a different character. */
 static size_t trimmed_length(psql_work *work, text in, text set, bool at_end) {
     while (set.length > 0) {
         size_t length = character_length(set);
@@ -162,7 +162,7 @@ static void rtrim(sqlite3_context *context, int count, sqlite3_value **values) {
 /* MARK: - LIKE and GLOB */
 
 typedef struct {
-    uint32_t any;    /* matches any text; 0: none */
+    uint32_t any;    /* the wildcard that matches any text, or 0 */
     uint32_t one;    /* matches one character */
     uint32_t escape; /* LIKE: makes the next character literal; GLOB: begins a set of characters; 0: none */
     bool has_sets, ignores_case;
@@ -171,7 +171,7 @@ typedef struct {
 typedef enum {
     MATCH,
     NO_MATCH,
-    NO_LATER_MATCH, /* no match even if the wildcard before it stands for more */
+    NO_LATER_MATCH, /* no match, however much text the preceding wildcard matches */
 } outcome;
 
 /* Reads the character at `*at` and advances it. Invalid UTF-8 is read as SQLite does. */
@@ -216,7 +216,7 @@ static bool is_in_set(const unsigned char **pattern, uint32_t character) {
 
 static outcome match(psql_work *work, const unsigned char *pattern, const unsigned char *in, const wildcards *wildcards);
 
-/* Matches the rest of a pattern after a wildcard for any text. */
+/* Matches the remaining pattern after a wildcard for any text. */
 static outcome match_any(psql_work *work, const unsigned char *pattern, const unsigned char *in, const wildcards *wildcards) {
     uint32_t wanted;
     while ((wanted = read_character(&pattern)) == wildcards->any || (wanted == wildcards->one && wanted != 0)) {
@@ -228,7 +228,7 @@ static outcome match_any(psql_work *work, const unsigned char *pattern, const un
         wanted = read_character(&pattern);
         if (wanted == 0) return NO_LATER_MATCH;
     }
-    if (is_set) pattern--; /* the bracket, one byte */
+    if (is_set) pattern--; /* back to the bracket, which is one byte */
     while (*in) {
         if (!psql_spend(work, 1)) return NO_LATER_MATCH;
         const unsigned char *start = in;
@@ -300,7 +300,7 @@ static void like(sqlite3_context *context, int count, sqlite3_value **values) {
     compare(context, count, values, (wildcards){.any = '%', .one = '_', .ignores_case = true});
 }
 
-/* The function that PRAGMA case_sensitive_like selects. */
+/* The LIKE of PRAGMA case_sensitive_like. */
 static void like_with_case(sqlite3_context *context, int count, sqlite3_value **values) {
     compare(context, count, values, (wildcards){.any = '%', .one = '_'});
 }
@@ -311,10 +311,10 @@ static void glob(sqlite3_context *context, int count, sqlite3_value **values) {
 
 /* MARK: - json_patch */
 
-/* SQLite searches one object for each member of the other. */
-static const double longest_patch = 3e9; /* the product of both lengths in bytes, some tenths of a second */
+/* json_patch takes quadratic time, because SQLite searches one object for each member of the other. */
+static const double longest_patch = 3e9; /* the product of both lengths in bytes; patching takes some tenths of a second */
 
-/* A connection on which the function is SQLite's own. */
+/* A connection that still has SQLite's own json_patch. */
 typedef struct {
     sqlite3 *handle;
     sqlite3_stmt *statement;

@@ -1,7 +1,7 @@
 /*
-** SQLite's allocator: malloc, and before each block how large it is and whom it was allocated for.
+** SQLite's allocator: malloc, with a header before each block that holds its size and its owner.
 **
-** It is set as the program is loaded, before anything can have used SQLite. Without accounts it counts nothing.
+** It is installed when the program is loaded, before anything can have used SQLite. Without accounts it counts nothing.
 */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -19,11 +19,11 @@ _Static_assert(sizeof(header) == 8, "SQLite's blocks are aligned to 8 bytes");
 
 /* MARK: - Accounts */
 
-/* The part of an account that all threads may use, which lives as long as the process: other threads may free blocks of a closed
-** account. An id consists of the slot's index and its generation, so that a later account is not credited. */
+/* The part of an account that all threads may use. It lives as long as the process, because other threads may free blocks of a closed
+** account. An id consists of the slot's index and generation, so that blocks of a closed account are not credited to a later one. */
 typedef struct {
     _Atomic uint32_t generation; /* odd while an account has it */
-    _Atomic int64_t freed;       /* by other threads */
+    _Atomic int64_t freed;       /* in bytes, by other threads */
 } slot;
 
 enum { slot_count = 1 << 16 };
@@ -72,7 +72,7 @@ void psql_allow_all(bool is_allowed) {
 
 /* MARK: - The allocator */
 
-/* Returns the memory that a block takes: malloc rounds up, and keeps a size before the block. */
+/* Returns the memory that a block takes. malloc rounds up and stores the size before the block. */
 static int64_t cost_of(uint32_t size) {
     return (int64_t)((size + sizeof(header) + sizeof(size_t) + 15) & ~(size_t)15);
 }
@@ -115,7 +115,8 @@ static void release(void *bytes) {
 
 static void *resize(void *bytes, int size) {
     header *block = (header *)bytes - 1, former = *block;
-    /* SQLite shrinks the buffer of each text. The rest would be too small for the next text, and for the blocks of others around it. */
+    /* SQLite shrinks the buffer of each text. A small remainder is not freed, because it would be too small for the next text and for other
+    ** blocks. */
     bool is_little_less = size <= (int)former.size && size > (int)former.size / 4 * 3;
     if (is_little_less) return bytes;
     psql_account *account = current_account();

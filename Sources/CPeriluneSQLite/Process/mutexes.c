@@ -1,9 +1,8 @@
 /*
 ** SQLite's mutexes, made adaptive: a waiting thread spins for a while before it sleeps.
 **
-** Readers of a file take a process-wide mutex around the two system calls that lock and unlock the file, in every statement
-** outside of a transaction. Threads that sleep at once wait for each other's wake-up, which takes longer than the statement: two
-** threads then read no more than one.
+** In every statement outside of a transaction, a reader holds a process-wide mutex during the two system calls that lock and unlock the
+** file. If waiting threads sleep immediately, waking them takes longer than the statement, and two threads read no faster than one.
 */
 #define _GNU_SOURCE /* PTHREAD_MUTEX_ADAPTIVE_NP */
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Cancellation of functions whose single call may take long. */
+/* Counting of work, to cancel SQL functions during a long call. */
 #ifndef PERILUNE_WORK_H
 #define PERILUNE_WORK_H
 
@@ -6,7 +6,7 @@
 
 #include <perilune_long_functions.h>
 
-/* The work left until the next check, in bytes compared or copied. */
+/* The work of one function call, counted in bytes that are compared or copied. `left` is the work until the next check. */
 typedef struct {
     psql_is_cancelled *is_cancelled;
     size_t left;
@@ -19,7 +19,7 @@ static inline psql_work psql_begin_work(psql_is_cancelled *is_cancelled) {
     return (psql_work){.is_cancelled = is_cancelled, .left = psql_work_per_look};
 }
 
-/* Returns false once the call is to end. */
+/* Counts work. Returns false if the run is cancelled. */
 static inline bool psql_spend(psql_work *work, size_t bytes) {
     if (bytes < work->left) {
         work->left -= bytes;
@@ -30,7 +30,7 @@ static inline bool psql_spend(psql_work *work, size_t bytes) {
     return !work->has_ended;
 }
 
-/* A growing text, freed by sqlite3_free. */
+/* A growing text, to be freed with sqlite3_free. */
 typedef struct {
     char *bytes;
     size_t length, capacity;
@@ -43,7 +43,7 @@ static inline size_t psql_longest_value(sqlite3_context *context) {
     return (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
 }
 
-/* Returns false and sets the failure if the text becomes too long or memory runs out. */
+/* Appends bytes. Returns false and sets `failure` if the text becomes too long or memory runs out. */
 static inline bool psql_append(psql_buffer *buffer, const void *bytes, size_t length) {
     size_t needed = buffer->length + length;
     if (needed > buffer->most) {

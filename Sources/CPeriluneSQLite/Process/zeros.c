@@ -1,7 +1,7 @@
 /*
-** Detects rows that end in zeros not stored in memory, from zeroblob() at the end of an inserted row. A hook that reads the new row makes
-** SQLite write them out. If that runs out of memory, SQLite 3.40 replaces the row by NULL, keeps its length and inserts it: it reads
-** address 0.
+** Works around a crash of SQLite 3.40 on rows that end with zeroblob(). Such a row does not store its final zeros in memory. A hook that
+** reads the new row makes SQLite write them out. If that runs out of memory, SQLite replaces the row by NULL but keeps its length, and
+** inserting it reads address 0.
 */
 #include <string.h>
 
@@ -19,8 +19,8 @@ int psql_preupdate_new(sqlite3 *handle, int column, sqlite3_value **value) {
     return code;
 }
 
-/* SQLite's own zeroblob, unless a hook reads inserted rows. Then the zeros are allocated at once, where SQLite survives
-** running out of memory. */
+/* Acts like SQLite's zeroblob(), unless a hook reads inserted rows. In that case the zeros are allocated immediately, because SQLite
+** handles a failed allocation here. */
 static void zeroblob(sqlite3_context *context, int count, sqlite3_value **values) {
     (void)count;
     psql_is_hooked *is_hooked = (psql_is_hooked *)sqlite3_user_data(context);

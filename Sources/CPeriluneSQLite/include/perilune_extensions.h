@@ -6,8 +6,8 @@
 
 #include <sqlite3.h>
 
-/* Loads an extension from a file on a connection. Returns an SQLite result code. On failure `message` is set and must be freed
-** by sqlite3_free. */
+/* Loads an extension from a file into a connection. Returns an SQLite result code. On failure sets `message`, which must be freed with
+** sqlite3_free. */
 int psql_load_extension(sqlite3 *handle, const char *path, char **message);
 
 #endif

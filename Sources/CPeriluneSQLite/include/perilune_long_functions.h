@@ -8,10 +8,10 @@
 
 #include <sqlite3.h>
 
-/* The prefix of the library's own statements, which traces leave out. */
+/* The prefix of the library's own statements, by which traces recognize and omit them. */
 #define PSQL_OWN_SQL "/* perilune */ "
 
-/* Reads the first page of a database. */
+/* A statement that makes SQLite read the first page of a database. */
 #define PSQL_FIRST_PAGE "/* perilune */ SELECT 1 FROM sqlite_schema LIMIT 1"
 
 /* Returns whether the run on this thread must end. */
@@ -20,9 +20,10 @@ typedef bool psql_is_cancelled(void);
 /* Returns whether a hook reads the rows inserted on a connection. */
 typedef bool psql_is_hooked(sqlite3 *handle);
 
-/* Replaces instr, replace, trim, ltrim, rtrim, like, glob, and FTS5's highlight and snippet on a connection. The replacements
-** do the same and fail as interrupted once `is_cancelled` returns true. zeroblob allocates its zeros at once while `is_hooked`
-** returns true. Returns an SQLite result code: SQLITE_BUSY while statements run. */
+/* Replaces instr, replace, trim, ltrim, rtrim, like, glob, json_patch, zeroblob, and FTS5's highlight and snippet on a connection. The
+** replacements return the same results, but fail as interrupted once `is_cancelled` returns true. json_patch rejects very long values.
+** zeroblob allocates its zeros immediately while `is_hooked` returns true. Returns an SQLite result code: SQLITE_BUSY while statements
+** run. */
 int psql_bound_functions(sqlite3 *handle, psql_is_cancelled *is_cancelled, psql_is_hooked *is_hooked);
 
 #endif

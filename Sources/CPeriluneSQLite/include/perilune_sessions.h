@@ -1,5 +1,5 @@
 /*
-** SQLite's session extension, declared for Swift: sqlite3.h declares it only if two macros are defined, which Swift cannot do.
+** SQLite's session extension, declared for Swift. sqlite3.h declares it only if two macros are defined, and Swift cannot define macros.
 */
 #ifndef PERILUNE_SESSIONS_H
 #define PERILUNE_SESSIONS_H
@@ -34,12 +34,11 @@ int sqlite3_preupdate_count(sqlite3 *db);
 int sqlite3_preupdate_depth(sqlite3 *db);
 int sqlite3_preupdate_old(sqlite3 *db, int column, sqlite3_value **value);
 
-/* Returns the value of a column of the inserted or updated row. Use it instead of sqlite3_preupdate_new, which crashes when it
-** runs out of memory. For a row that ends in zeros it may take as much memory as the row, regardless of the current thread's
-** account. */
+/* Returns the value of a column of the inserted or updated row. Use it instead of sqlite3_preupdate_new, which crashes if it runs out of
+** memory. For a row that ends in zeros it may allocate as much memory as the row has, regardless of the current thread's account. */
 int psql_preupdate_new(sqlite3 *db, int column, sqlite3_value **value);
 
-/* The kinds of conflicts and the answers to them. */
+/* The kinds of conflicts, and the ways to resolve them. */
 enum {
     PSQL_CHANGESET_DATA = 1,
     PSQL_CHANGESET_NOTFOUND = 2,
@@ -51,20 +50,20 @@ enum {
     PSQL_CHANGESET_ABORT = 2,
 };
 
-/* Options of reading and applying a changeset. */
+/* Options for reading and applying a changeset. */
 enum {
     PSQL_CHANGESET_START_INVERTED = 2,
     PSQL_CHANGESET_APPLY_WITHOUT_SAVEPOINT = 1,
     PSQL_CHANGESET_APPLY_INVERTED = 2,
 };
 
-/* sqlite3_db_config is variadic, and Swift cannot call it. */
+/* The next functions exist because Swift cannot call sqlite3_db_config, which is variadic. */
 
-/* Makes a connection keep the write-ahead log when it closes, even if no other connection has the file open. */
+/* Makes a connection keep the write-ahead log when it closes, even if it is the last connection to the file. */
 static inline void psql_keep_log(sqlite3 *db) { sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); }
 
-/* Sets whether a connection reads unknown names in double quotes as strings, except in CREATE. Returns the previous setting; -1 only
-** reads it. */
+/* Sets whether a connection reads unknown names in double quotes as strings, except in CREATE; -1 changes nothing. Returns the previous
+** setting. */
 static inline int psql_accept_double_quoted_strings(sqlite3 *db, int is_accepted) {
     int former = 0;
     sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, -1, &former);
@@ -86,8 +85,8 @@ static inline int psql_enable_triggers(sqlite3 *db, int is_enabled) {
     return former;
 }
 
-/* Sets whether foreign keys are enforced, even inside a transaction, where the PRAGMA has no effect. Returns the previous
-** setting; -1 only reads it. */
+/* Sets whether foreign keys are enforced; -1 changes nothing. Unlike the PRAGMA, it works inside a transaction, too. Returns the previous
+** setting. */
 static inline int psql_enable_foreign_keys(sqlite3 *db, int is_enabled) {
     int former = 0;
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &former);

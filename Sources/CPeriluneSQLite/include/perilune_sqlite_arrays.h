@@ -1,4 +1,4 @@
-/* Growing arrays in SQLite's memory, which counts against the limit of the run. Freed by sqlite3_free. */
+/* Growing arrays in memory from SQLite's allocator, which counts toward the run's limit. Free them with sqlite3_free. */
 #ifndef PERILUNE_SQLITE_ARRAYS_H
 #define PERILUNE_SQLITE_ARRAYS_H
 
@@ -9,8 +9,8 @@
 #include <sqlite3.h>
 
 /*
-** Makes room for one more element in the array whose pointer `array` points to; NULL is an empty array. The capacity doubles when
-** the array is full. Returns false and changes nothing without memory.
+** Reserves space for one more element in an array; `array` points to its pointer, and NULL is an empty array. The capacity doubles when the
+** array is full. Returns false and changes nothing without memory.
 */
 static inline bool psql_add_room(void *array, size_t count, size_t *capacity, size_t size) {
     if (count < *capacity) return true;
@@ -24,7 +24,7 @@ static inline bool psql_add_room(void *array, size_t count, size_t *capacity, si
     return true;
 }
 
-/* Calls psql_add_room with names: PSQL_ADD_ROOM(list, count, capacity). */
+/* Reserves space for one more element: PSQL_ADD_ROOM(list, count, capacity). */
 #define PSQL_ADD_ROOM(array, count, capacity) psql_add_room(&(array), count, &(capacity), sizeof *(array))
 
 #endif
