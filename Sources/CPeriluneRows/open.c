@@ -1,4 +1,4 @@
-/* Opening the row path of a state. Only this file knows every room: it opens them and combines the methods of databases and
+/* Opening of the row path in a state. Only this file depends on all folders: it opens them and combines the methods of databases and
 ** prepared statements. */
 #include <perilune_opening.h>
 
@@ -6,7 +6,7 @@
 #include "CPeriluneRows/Observers/observers.h"
 #include "CPeriluneRows/Queries/queries.h"
 
-/* Adds functions to the table on top of the stack. [-1, +0, m] */
+/* Adds functions to the table on top of the stack, and pops the table. [-1, +0, m] */
 static void add_methods(lua_State *L, const luaL_Reg *methods) {
     luaL_setfuncs(L, methods, 0);
     lua_pop(L, 1);

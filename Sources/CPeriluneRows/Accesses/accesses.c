@@ -3,10 +3,10 @@
 
 #include <perilune_long_functions.h>
 
-/* How many instructions SQLite executes between two checks of the flag, the clock and the budget. */
+/* The number of instructions that SQLite executes between two checks of the flag, the clock and the budget. */
 enum { instructions_per_look = 10000 };
 
-/* SQLite's instructions count against the budget like Lua's. */
+/* SQLite's progress handler. SQLite's instructions count against the budget like Lua's. */
 static int poll_progress(void *user_data) {
     pdb_connection *connection = user_data;
     plua_context *context = connection->database->rows->context;
@@ -16,20 +16,20 @@ static int poll_progress(void *user_data) {
     return plua_poll(context) != PLUA_CANCEL_NONE;
 }
 
-/* Pushes the error of a cancelled run. Returns its status. */
+/* Pushes the error of a cancelled run. Returns its Lua status. */
 static int fail_with_cancellation(lua_State *L) {
     lua_pushcfunction(L, plua_raise_cancellation);
     return plua_pcall(L, 0, 0);
 }
 
-/* Runs the body. Fails the run if its time is over when the body returns, so that nothing is committed. */
+/* Runs the body. If the run is cancelled when the body returns, fails so that nothing is committed. */
 static int call_body(lua_State *L, pdb_state *rows, int argument_count) {
     int status = plua_pcall(L, argument_count, LUA_MULTRET);
     if (status != LUA_OK || plua_poll(rows->context) == PLUA_CANCEL_NONE) return status;
     return fail_with_cancellation(L);
 }
 
-/* Runs the body with the access on the stack of accesses. */
+/* Runs the body of a request with `access` as the innermost access. */
 static int run_in(pdb_access_request *request, pdb_access *access) {
     pdb_state *rows = request->database->rows;
     pdb_connection *connection = access->connection;
@@ -86,7 +86,7 @@ int pdb_run_access(pdb_access_request *request, sqlite3 *handle, void *grdb) {
     return status;
 }
 
-/* Runs in the access of an enclosed block. Stack: the block, its arguments. */
+/* Runs inside an access, for a block that pdb_enclose_block has enclosed. Stack: the block, its arguments. */
 static int run_enclosed_block(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_access *access = rows->access;
@@ -155,7 +155,7 @@ bool pdb_is_prepared(pdb_database *database, sqlite3 *handle) {
     return !database->has_preparation || pdb_connection_for(database, handle)->is_prepared;
 }
 
-/* Runs in the access. */
+/* Calls the preparation function in the open access, and rolls back a transaction that it has left open. */
 static int run_preparation(lua_State *L) {
     pdb_access *access = pdb_state_of(L)->access;
     plua_push_weak_table(L, &prepared_databases_key, "v");
@@ -198,8 +198,8 @@ static bool has_running_statements(sqlite3 *handle) {
 }
 
 void pdb_end_interruption(sqlite3 *handle) {
-    if (!has_running_statements(handle)) return; /* the next statement begins uninterrupted */
-    /* Only a failing statement reveals that a connection is interrupted. This one reads nothing, and is not traced. */
+    if (!has_running_statements(handle)) return; /* SQLite clears the interruption before the next statement */
+    /* SQLite reveals only by a failing statement that a connection is interrupted. This statement reads nothing and is not traced. */
     if (sqlite3_exec(handle, PSQL_OWN_SQL "EXPLAIN SELECT 1", NULL, NULL, NULL) == SQLITE_INTERRUPT) pdb_reset_running_statements(handle);
 }
 
@@ -213,7 +213,7 @@ int pdb_begin_read(sqlite3 *handle) {
     return sqlite3_exec(handle, "BEGIN DEFERRED TRANSACTION", NULL, NULL, NULL);
 }
 
-/* Nothing was written, so a commit and a rollback have the same effect; observers are not notified of the commit. */
+/* Commits, because after reading a commit has the same effect as a rollback. Observers are not notified. */
 int pdb_end_read(sqlite3 *handle) {
     if (sqlite3_get_autocommit(handle)) return SQLITE_OK;
     pdb_end_interruption(handle);
@@ -224,7 +224,7 @@ int pdb_end_read(sqlite3 *handle) {
 /* Raises the error of an access request after all Swift frames have returned. */
 static int finish(lua_State *L, pdb_state *rows, pdb_access_request *request, int result, int base) {
     if (request->status != LUA_OK) {
-        pdb_drop_pending_error(L); /* one from a trace of the rollback: what the block failed with counts */
+        pdb_drop_pending_error(L); /* an error from tracing the rollback; the error of the block takes precedence */
         return plua_throw(L);
     }
     if (result == 0 && !rows->has_pending_error) return lua_gettop(L) - base;
@@ -248,12 +248,12 @@ int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_
     bool is_end = request.has_written && result == 0 && pdb_crash_point(L, "after", "commit");
     rows->crash_label[0] = '\0';
     if (is_end) plua_raise_cancellation(L);
-    /* The changes may have been rolled back. */
+    /* A rollback may have restored the previous schema. */
     if (database->schema_generation != generation) pdb_touch_schema(database);
     return finish(L, rows, &request, result, base);
 }
 
-/* Runs a request in a transaction, or in a savepoint if a transaction is open. Sets `has_written` if a transaction was committed. */
+/* Runs a request in a new transaction, or in a savepoint if a transaction is open. Sets `has_written` if a transaction was committed. */
 static int nest(pdb_state *rows, pdb_access_request *request) {
     pdb_connection *connection = request->connection;
     bool is_savepoint = !sqlite3_get_autocommit(connection->handle);
@@ -294,7 +294,8 @@ int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int arg
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     plua_check(L);
     sqlite3 *handle = access->connection->handle;
-    /* The statements of a reading block see the same state of the database, even in autocommit. A cluster has no such transaction. */
+    /* All statements of a reading block must see the same version of the database, so in autocommit it begins a transaction. A cluster has
+    ** no such transaction. */
     bool begins = !access->in_transaction && !access->runs_deferred_callbacks && !pdb_is_remote(access->database) &&
                   sqlite3_get_autocommit(handle) && pdb_begin_read(handle) == SQLITE_OK;
     run_reading(&request, access->in_transaction || begins);

@@ -1,13 +1,13 @@
-/* The blocks of scripts: read, write, in_transaction, in_savepoint and the like. */
+/* The database methods that run blocks: read, write, in_transaction, in_savepoint and others. */
 #include "CPeriluneRows/Accesses/accesses.h"
 
 #include <perilune_sessions.h>
 
-/* A method that runs a block. It is passed to the access as its context. */
+/* A method that runs a block; the context of the block's access. */
 typedef struct {
     const char *name;
     pdb_access_mode mode;
-    bool ends_by_word; /* the first result of the block, "commit" or "rollback", ends its transaction */
+    bool ends_by_word; /* the block's first result may be "commit" or "rollback", which ends its transaction */
 } block_verb;
 
 static const block_verb read_verb = {"read", PDB_READ, false};
@@ -19,7 +19,7 @@ static const block_verb transaction_verbs[] = {
 
 enum { longest_word = 40 };
 
-/* Raises for a misspelled "commit" or "rollback": a block that returns "rolback" would commit. */
+/* Raises if the block's result is a misspelled "commit" or "rollback". Otherwise, a block that returns "rolback" would commit. */
 static void check_spelling(lua_State *L, const block_verb *verb, const char *result) {
     static const char *const words[] = {"commit", "rollback"};
     if (!*result || strlen(result) > longest_word) return;
@@ -28,7 +28,7 @@ static void check_spelling(lua_State *L, const block_verb *verb, const char *res
     plua_raise(L, "argument", "%s: the block returned \"%s\"; did you mean \"%s\"?", verb->name, result, words[position]);
 }
 
-/* Raises for a block that has changed rows and returns nil and a message, the form in which Lua functions fail: it would commit. */
+/* Raises if a block has changed rows and returns nil and a message. Lua functions report failures this way, but the block would commit. */
 static void check_failure(lua_State *L, const block_verb *verb, int first, sqlite3 *db, int former_changes) {
     if (verb->mode == PDB_READ || verb->mode == PDB_WITHOUT_TRANSACTION) return;
     if (lua_gettop(L) != first + 1 || !lua_isnil(L, first) || lua_type(L, first + 1) != LUA_TSTRING) return;
@@ -37,8 +37,8 @@ static void check_failure(lua_State *L, const block_verb *verb, int first, sqlit
                            "undo them: error(message)", verb->name);
 }
 
-/* Reads the first result of a block. Returns the number of results that the script gets: all except a word that ends the
-** transaction. */
+/* Reads the first result of a block. Returns the number of results to return to the script: all of them, except a first result "commit" or
+** "rollback". */
 static int take_completion(lua_State *L, pdb_access_request *request, const block_verb *verb, int first) {
     int count = lua_gettop(L) - first + 1;
     const char *word = count > 0 && lua_type(L, first) == LUA_TSTRING ? lua_tostring(L, first) : "";
@@ -81,15 +81,15 @@ static int run_block(lua_State *L) {
 
 void pdb_push_block(lua_State *L) { lua_pushcfunction(L, run_block); }
 
-/* Like run_block, for a guard in which several calls are made. */
+/* Like run_block, but in a guard for several calls. */
 static int run_guarded_block(lua_State *L) {
     pdb_state_of(L)->access->is_taken = true;
     return run_block(L);
 }
 
-/* Runs a block while the connection does not enforce foreign keys. The function receives, after the handle, whether they were enforced
-** before. A PRAGMA has no effect inside a transaction, because SQLite counts the violations that a commit refuses. The function must
-** therefore leave as many violations as it found: it checks the keys itself. */
+/* Runs a block while the connection does not enforce foreign keys. The function receives the handle and the previous setting. The PRAGMA
+** has no effect inside a transaction, because SQLite counts the violations that would prevent the commit. This setting bypasses the count,
+** so the function must check the keys itself and leave as many violations as it found. */
 static int run_unenforced_block(lua_State *L) {
     sqlite3 *handle = pdb_state_of(L)->access->connection->handle;
     int is_enforced = psql_enable_foreign_keys(handle, -1);
@@ -132,7 +132,7 @@ static bool is_transaction(pdb_access_mode mode) {
     return mode == PDB_DEFERRED || mode == PDB_IMMEDIATE || mode == PDB_EXCLUSIVE;
 }
 
-/* Raises because a block cannot be opened inside another one. */
+/* Raises an error that a block cannot be opened inside another one. */
 static int refuse_nested(lua_State *L, const pdb_access *access, const block_verb *verb) {
     const char *name = verb->name;
     if (access->mode == PDB_READ_STATEMENT || access->mode == PDB_WRITE_STATEMENT) {
@@ -148,8 +148,8 @@ static int refuse_nested(lua_State *L, const pdb_access *access, const block_ver
                                           "may be rolled back", name, access->is_readonly ? " for reading" : "");
 }
 
-/* Runs a block inside an open access: reading in the open transaction, writing in a savepoint of it. In autocommit, both begin a
-** transaction. Stack: function, arguments. */
+/* Runs a block inside an open access. A reading block uses the open transaction, and a writing block a savepoint in it; in autocommit, each
+** begins a transaction. Stack: function, arguments. */
 static int open_nested_block(lua_State *L, pdb_access *access, const block_verb *verb, int argument_count) {
     pdb_state *rows = access->database->rows;
     void *context = (void *)verb;
@@ -162,7 +162,8 @@ static int open_nested_block(lua_State *L, pdb_access *access, const block_verb 
     return pdb_enter_nested(L, rows, access, may_write ? PDB_SAVEPOINT : verb->mode, argument_count, context);
 }
 
-/* Runs a block in an access. Stack: handle, function, arguments. `position` is the function's position, for messages. */
+/* Runs a block in an access. Stack: handle, function, arguments. `position` is the position of the function among the arguments, for
+** messages. */
 static int open_block(lua_State *L, const block_verb *verb, int position) {
     pdb_state *rows = pdb_state_of(L);
     pdb_handle *handle = pdb_check_handle(L, rows, 1, verb->name);
@@ -182,7 +183,7 @@ static int open_block(lua_State *L, const block_verb *verb, int position) {
 
 static int block_read(lua_State *L) { return open_block(L, &read_verb, 1); }
 
-static const char write_options_key; /* in the registry: what `write` with options is, a function of Lua */
+static const char write_options_key; /* in the registry: the Lua function that implements `write` with options */
 
 int pdb_set_write_options(lua_State *L) {
     luaL_checktype(L, 1, LUA_TFUNCTION);

@@ -1,4 +1,4 @@
-/* The database that is used when a script names none. */
+/* The default database, for calls without a database. */
 #include "CPeriluneRows/Accesses/accesses.h"
 
 static const char default_database_key;
@@ -10,7 +10,7 @@ void pdb_set_default_database(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &default_database_key);
 }
 
-/* Returns the innermost access, unless an override of the default database is nested deeper; or NULL. */
+/* Returns the innermost access. Returns NULL without one, or if the default database was overridden inside it. */
 static pdb_access *implied_access(const pdb_state *rows) {
     return rows->access == rows->overridden_access ? NULL : rows->access;
 }
@@ -55,9 +55,9 @@ static void rename_default(lua_State *L, int holder, const char *name, int from,
 }
 
 /*
-** with_default_database(db, perilune, function, ...): calls the function with the database and the other arguments. During the call the
-** database is the default one, for scripts too: `db` and `perilune.database`. Nothing can yield out of the function, so no other code
-** sees the change.
+** with_default_database(db, perilune, function, ...): calls the function with the database and the other arguments. During the call, the
+** database is the default one, and the globals `db` and `perilune.database` refer to it. No other code sees the change, because the
+** function cannot yield.
 */
 int pdb_with_default_database(lua_State *L) {
     enum { database = 1, library, body, globals, former };

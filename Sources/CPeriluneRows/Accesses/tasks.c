@@ -1,9 +1,8 @@
-/* Running the work of a verb in its access, with everything resolved before. */
+/* Tasks: running the work of a verb in its access. */
 #include "CPeriluneRows/Accesses/accesses.h"
 
 /*
-** The function that runs inside an access opened for a task. Its arguments are the verb's whole stack, so that resolved indices
-** stay valid.
+** Runs the body of a task inside an access opened for it. The arguments are the verb's whole stack, so that indices stay valid.
 */
 static int run_inside(lua_State *L) {
     pdb_access *access = pdb_state_of(L)->access;
@@ -16,7 +15,7 @@ static int run_inside(lua_State *L) {
     return count;
 }
 
-/* Opens an access for the task and runs it there. If an access is already open, the new one is nested in it. */
+/* Runs a task in a new access, nested in the open one if there is one. */
 static int enter(lua_State *L, pdb_task *task, pdb_access_mode mode) {
     pdb_state *rows = task->database->rows;
     int count = lua_gettop(L);
@@ -40,15 +39,15 @@ int pdb_run_task(lua_State *L, pdb_task *task) {
 /* MARK: - Guards */
 
 /*
-** A collation cannot report an error to SQLite: the statement continues and puts rows at wrong places in an index. So on
-** databases with script collations, changes are guarded by a transaction or savepoint that an error rolls back.
+** A collation cannot report an error to SQLite: the statement would continue and put rows at wrong positions in an index. Therefore, on
+** databases with script collations, each change runs in a transaction or savepoint that is rolled back on errors.
 */
 bool pdb_needs_guard(lua_State *L, pdb_database *database) {
     if (!database->has_collations) return false;
     pdb_access *access = pdb_current_access(L, database);
     if (access && access->is_readonly) return false;
     if (access && access->mode == PDB_GUARD && !access->is_taken) {
-        access->is_taken = true; /* by the call for which it was opened */
+        access->is_taken = true; /* by the call that opened it */
         return false;
     }
     return true;

@@ -27,21 +27,21 @@ struct pdb_connection {
     void *grdb; /* valid while an access is open */
     int accesses;
     pdb_statement *statements; /* all statements that have not been released */
-    pdb_statement *active;     /* cursors that were opened outside of blocks */
-    bool has_abandoned;             /* some cursors were collected before their end */
+    pdb_statement *active;     /* open cursors that were opened outside of blocks */
+    bool has_abandoned;             /* some cursors were collected while their statements were running */
     uint64_t write_count;           /* the number of runs that may have written */
     int young, old;                 /* references to the two generations of the statement cache */
     int young_count;
-    size_t cache_base, cache_growth; /* memory of SQLite's pages at the run's first access, and its growth since */
+    size_t cache_base, cache_growth; /* memory of SQLite's page cache at the run's first access, and its growth since */
     uint64_t cache_count;
-    int former_limits[PDB_BOUND_COUNT]; /* SQLite's limits outside of accesses */
-    bool has_watched_files; /* writes to files are counted */
+    int former_limits[PDB_BOUND_COUNT]; /* SQLite's limits while no access is open */
+    bool has_watched_files; /* SQLite's writes to files are counted */
     bool has_bounded_functions; /* long SQL functions can be interrupted */
     struct pdb_connection_observers *observers; /* owned; NULL without observers */
     unsigned hub_generation;
     int savepoints; /* the number of open blocks with a savepoint */
-    bool is_prepared; /* the script's preparation has run */
-    int definition_count; /* the number of the database's definitions that are defined on this connection */
+    bool is_prepared; /* the script's preparation function has been called */
+    int definition_count; /* how many of the database's definitions exist on this connection */
     pdb_release_list released;
 };
 
@@ -50,46 +50,46 @@ struct pdb_database {
     uint64_t id;               /* unique in the state, even among closed databases */
     int64_t schema_generation; /* unique; changes when the schema may have changed */
     const char *path; /* the file, stored in the same userdata; empty in memory */
-    void *owner; /* NULL once collected, when finalizers of scripts may still use this struct */
+    void *owner; /* NULL once collected; finalizers of scripts may still use this struct then */
     unsigned flags;
-    bool wants_writer; /* temporary tables exist, which readers do not see */
-    bool has_collations; /* scripts have added collations, which may fail */
+    bool wants_writer; /* temporary tables exist, which only the writing connection sees */
+    bool has_collations; /* scripts have added collations, which may raise errors */
     bool has_preparation; /* a script prepares each connection */
     unsigned interruption_count; /* the number of interruptions by scripts */
-    int definitions, definition_count; /* reference to the list of functions and collations; 0 for none */
+    int definitions, definition_count; /* registry reference of the list of functions and collations, or 0; length of the list */
     pdb_connection *connections;
     pdb_release_list *leftover;
-    pdb_remote remote; /* the remote database that it represents; without a context if it is local */
+    pdb_remote remote; /* the remote database that this one represents; has no context if the database is local */
 };
 
 /* User values of a database object. */
 enum { PDB_DATABASE_PREPARATION = 2, PDB_DATABASE_VALUES = PDB_DATABASE_PREPARATION };
 
-/* The userdata of a database object (token 0), followed by the database itself, or of a handle, whose user value 1 is the
-** database object. The collector passes the first word to Swift. */
+/* A userdata for scripts: either the database object (token 0), which also contains the database itself, or a handle, whose user value 1 is
+** the database object. The finalizer passes the first word to Swift. */
 typedef struct {
     void *owner; /* Swift's object; NULL for handles */
     pdb_database *database;
     uint64_t token;
 } pdb_handle;
 
-/* Returns the database object or handle at `index` and raises for other values. `verb` is used in the message. [-0, +0, e] */
+/* Returns the database object or handle at `index`; raises if it is anything else. `verb` is for the message. [-0, +0, e] */
 pdb_handle *pdb_check_handle(lua_State *L, pdb_state *rows, int index, const char *verb);
 
-/* Returns whether a database represents one in a cluster. */
+/* Returns whether a database represents a remote one, in a cluster. */
 static inline bool pdb_is_remote(const pdb_database *database) { return database->remote.context != NULL; }
 
-/* Raises a message if the database represents one in a cluster. [-0, +0, v] */
+/* Raises an error with this message if the database is in a cluster. [-0, +0, v] */
 void pdb_refuse_in_cluster(lua_State *L, const pdb_database *database, const char *message);
 
-/* Raises in places where no database may be used. [-0, +0, v] */
+/* Raises if the state is running code that may not use databases; see pdb_place. [-0, +0, v] */
 void pdb_check_place(lua_State *L, const pdb_state *rows);
 
-/* Returns the open access of a database (for token 0, the innermost one) or of a handle, or NULL. Raises if the handle is
-** dead. [-0, +0, e] */
+/* Returns the open access to a database, or NULL. Token 0 selects the innermost one, another token the one of that handle. Raises if the
+** handle is dead. [-0, +0, e] */
 pdb_access *pdb_find_access(lua_State *L, pdb_state *rows, pdb_database *database, uint64_t token);
 
-/* Returns the innermost open access to a database, or to any database for NULL; or NULL. */
+/* Returns the innermost open access to a database, or to any database if `database` is NULL. Returns NULL without one. */
 pdb_access *pdb_access_to(pdb_state *rows, pdb_database *database);
 
 int pdb_release_add(pdb_release_list *list, void *object);
@@ -105,22 +105,22 @@ static inline void pdb_touch_schema(pdb_database *database) {
     database->schema_generation = ++database->rows->last_generation;
 }
 
-/* Returns the connection with this handle and adds it to the database if it is new. */
+/* Returns the connection with this SQLite handle. Adds a new one to the database if necessary. */
 pdb_connection *pdb_connection_for(pdb_database *database, sqlite3 *handle);
 
 /* MARK: - Hooks */
 
 /*
-** Functions that higher rooms register to follow events on connections. Each room registers once per state and sets unused
-** functions to NULL. A function raises nothing unless its comment allows it.
+** Hooks by which higher layers follow events on connections. Each layer registers once per state and sets unused hooks to NULL. A hook
+** raises nothing unless its comment allows it.
 */
 typedef struct pdb_connection_hooks {
-    /* An access has started to use the connection outside of other accesses. `grdb` is set. */
+    /* An outermost access begins to use the connection. `grdb` is set. */
     void (*will_begin)(lua_State *L, pdb_connection *connection);
-    /* A savepoint of a block starts. The result is passed to did_end_savepoint. */
+    /* A block begins a savepoint. The result is passed to did_end_savepoint. */
     size_t (*will_begin_savepoint)(pdb_connection *connection);
     void (*did_end_savepoint)(pdb_connection *connection, size_t mark, bool is_kept);
-    /* A statement that controls transactions or savepoints has run. May keep a pending error. */
+    /* A statement that controls transactions or savepoints has run. The hook may keep a pending error. */
     void (*did_control)(pdb_connection *connection, const char *sql);
     /* A statement run by GRDB has succeeded. */
     void (*did_end_statement)(pdb_connection *connection);
@@ -128,17 +128,17 @@ typedef struct pdb_connection_hooks {
     void (*did_fail_statement)(pdb_connection *connection);
     /* A transaction may have ended successfully, and no SQLite or Swift code is on the stack. May raise. */
     void (*did_end)(lua_State *L, pdb_connection *connection);
-    /* A transaction may have ended, with an error on top of the stack or pending. The error stays. */
+    /* A transaction may have ended because of an error, which is on top of the stack or pending, and stays there. */
     void (*did_fail)(lua_State *L, pdb_connection *connection);
     /* The database is about to be closed, or a connection to be dropped. */
     void (*will_detach)(lua_State *L, const pdb_database *database);
     void (*will_drop)(pdb_connection *connection);
 } pdb_connection_hooks;
 
-/* Registers hooks, which must live as long as the state. At most pdb_most_hooks. */
+/* Registers hooks, which must live as long as the state. At most pdb_most_hooks can be registered. */
 void pdb_add_connection_hooks(pdb_state *rows, const pdb_connection_hooks *hooks);
 
-/* Call the hook of that name in all registrations. The stack is unchanged. pdb_did_end and pdb_will_begin may raise. [-0, +0, e] */
+/* Call the hook of the same name in all registrations. The stack is unchanged. pdb_did_end and pdb_will_begin may raise. [-0, +0, e] */
 void pdb_will_begin(lua_State *L, pdb_connection *connection);
 void pdb_will_begin_savepoint(pdb_connection *connection, size_t marks[pdb_most_hooks]);
 void pdb_did_end_savepoint(pdb_connection *connection, const size_t marks[pdb_most_hooks], bool is_kept);
@@ -152,15 +152,15 @@ void pdb_will_drop(pdb_state *rows, pdb_connection *connection);
 
 /* MARK: - Memory */
 
-/* Cancels the run if SQLite's memory is not counted and its pages have grown by more than the memory limit during the run:
-** databases in memory and caches. Raises nothing. */
+/* Cancels the run if its databases in memory and page caches have grown by more than the memory limit. Needed only if SQLite's allocations
+** are not counted. Raises nothing. */
 void pdb_watch_memory(pdb_connection *connection);
 
-/* Begin and end the bounds of an access to a connection. */
+/* Begin and end SQLite's limits for an access to a connection. */
 void pdb_begin_bounds(pdb_connection *connection);
 void pdb_end_bounds(pdb_connection *connection);
 
-/* Call the functions that Swift has set for recording changes, if any. */
+/* Call Swift's functions for recording changes, if set. */
 void pdb_check_recordings(sqlite3 *handle);
 void pdb_begin_recorded_access(sqlite3 *handle);
 bool pdb_is_recorded(sqlite3 *handle);
@@ -169,23 +169,23 @@ void pdb_record_change(sqlite3 *handle, int kind, const char *schema, const char
 /* Returns whether recordings or observers read changed rows. */
 bool pdb_is_hooked(sqlite3 *handle);
 
-/* Sets the function that tests whether a connection has row observers. */
+/* Sets the function that returns whether row observers follow a connection. */
 void pdb_follow_observers(bool (*is_observed)(sqlite3 *handle));
 
 /* MARK: - Statements */
 
 struct pdb_statement {
-    pdb_connection *connection; /* NULL after the release */
+    pdb_connection *connection; /* NULL after the statement was released */
     sqlite3_stmt *handle;
     void *object;
     const char *sql; /* the text, owned by the object or by SQLite */
     pdb_statement *next, **link;               /* in connection->statements */
     pdb_statement *active_next, **active_link; /* in access->active or connection->active */
-    uint32_t run_id;                                /* changes with every run, so that old cursors notice */
+    uint32_t run_id;                                /* changes with every run, so that cursors of earlier runs are recognized */
     int column_count, parameter_count;
-    int prepare_count; /* SQLite's re-prepare count when the columns were read */
+    int prepare_count; /* SQLite's count of recompilations when the columns were read */
     bool is_readonly, is_direct, in_use, is_cached, is_abandoned, has_columns, has_shape, has_tail;
-    bool is_carrier; /* represents a remote statement, whose text SQLite does not know */
+    bool is_carrier; /* represents a statement in a cluster, whose text SQLite does not have */
     pdb_screening screening;
     bool has_marked_rowid; /* see pdb_mark_rowid */
     sqlite3_int64 former_rowid;
@@ -200,8 +200,8 @@ enum {
     PDB_LAYOUT = 4, /* the layout used for the last records */
 };
 
-/* Pushes the compiled statement for the text at `sql_index`, from the cache if it is free there. Raises compile errors. Checks
-** that the access allows the statement. [-0, +1, e] */
+/* Pushes the compiled statement for the text at `sql_index`, from the cache if it is unused. Raises compile errors, and an error if the
+** access does not allow the statement. [-0, +1, e] */
 pdb_statement *pdb_compile(lua_State *L, pdb_access *access, int sql_index);
 
 /* SQL text with several statements and the position of the next one. */
@@ -214,12 +214,12 @@ typedef struct {
 /* Pushes an empty compiled statement. [-0, +1, m] */
 pdb_statement *pdb_push_statement(lua_State *L, int sql_index);
 
-/* Pushes the next statement of a batch and returns it, or returns NULL at the end and pushes nothing. The userdata at `holder`
-** holds one statement after the other: a new userdata for each would be garbage with a finalizer, of which the collector frees
-** only a few at a time. [-0, +(0|1), e] */
+/* Pushes and returns the next statement of a batch; at the end, pushes nothing and returns NULL. All statements use the same userdata, at
+** `holder`: one userdata for each would be garbage with a finalizer, and the collector frees only a few of these at a time.
+** [-0, +(0|1), e] */
 pdb_statement *pdb_next_in_batch(lua_State *L, pdb_access *access, pdb_batch *batch, int sql_index, int holder);
 
-/* A prepared statement as scripts see it: a text, compiled for each connection on which it is used. */
+/* A prepared statement of a script: SQL text, compiled on each connection that uses it. */
 typedef struct {
     pdb_database *database;
     uint64_t token;
@@ -231,16 +231,16 @@ enum { PDB_PREPARED_DATABASE = 1, PDB_PREPARED_SQL = 2, PDB_PREPARED_COMPILED = 
 /* Returns the prepared statement at `index` and raises for other values. [-0, +0, v] */
 pdb_prepared_object *pdb_check_prepared(lua_State *L, pdb_state *rows, int index, const char *verb);
 
-/* Pushes a prepared statement for the handle at 1 and the text at 2. [-0, +1, m] */
+/* Pushes a prepared statement for the handle at 1, the SQL at 2, and the compiled statement at `statement_index`. [-0, +1, m] */
 int pdb_push_prepared(lua_State *L, pdb_handle *handle, int statement_index);
 
-/* Pushes the compiled form of a prepared statement for the connection of the access. [-0, +1, e] */
+/* Pushes the compiled statement of a prepared statement, for the connection of the access. [-0, +1, e] */
 pdb_statement *pdb_compile_prepared(lua_State *L, pdb_access *access, int index);
 
-/* Adds a statement to its connection. */
+/* Adds a statement to the list of its connection. */
 void pdb_link_statement(pdb_connection *connection, pdb_statement *statement);
 
-/* Pushes the cached statement for a text, or nothing. [-0, +(0|1), m] */
+/* Pushes and returns the cached statement for a text; NULL, and nothing pushed, without one. [-0, +(0|1), m] */
 pdb_statement *pdb_find_cached(lua_State *L, pdb_connection *connection, int sql_index);
 
 /* Caches the compiled statement on top of the stack. [-0, +0, m] */
@@ -250,8 +250,8 @@ void pdb_keep_cached(lua_State *L, pdb_connection *connection, pdb_statement *st
 void pdb_check_allowed(lua_State *L, pdb_access *access, pdb_statement *statement);
 
 /*
-** An upsert that updates and an INSERT into a table WITHOUT ROWID leave the last row id of an earlier statement in place. The id
-** is marked before such a run, so that it is not taken for the statement's own. pdb_end_run restores it.
+** An upsert that updates, and an INSERT into a WITHOUT ROWID table, do not set the last row id, which then belongs to an earlier statement.
+** A mark is set as the last row id before such a run to detect this. pdb_end_run restores the previous id.
 */
 void pdb_mark_rowid(pdb_statement *statement);
 
@@ -267,19 +267,19 @@ void pdb_end_run(pdb_statement *statement);
 /* Ends all runs of a list. */
 void pdb_end_runs(pdb_statement **list);
 
-/* Empties a statement and returns the object to release on the queue of its connection. */
+/* Empties a statement and returns its Swift object, to be released on the queue of its connection. */
 void *pdb_empty_statement(pdb_statement *statement);
 
-/* Releases a statement on its queue. */
+/* Releases a statement on the queue of its connection. */
 void pdb_release_statement(pdb_statement *statement);
 
-/* Reads the columns of a statement if they are not known yet. Call it once the run has its first row. Raises nothing. */
+/* Reads the columns of a statement if they are not known or have changed. Must be called once the run has its first row. Raises nothing. */
 void pdb_check_columns(pdb_statement *statement);
 
-/* Releases collected statements and ends abandoned runs. Call it with an open access. */
+/* Releases collected statements and ends the runs of collected cursors. An access must be open. */
 void pdb_tidy_connection(pdb_connection *connection);
 
-/* Removes all statements from the connections of a database and adds their objects to `leftover`. [-0, +0, -] */
+/* Removes the connections of a database and adds the Swift objects of their statements to `leftover`. [-0, +0, -] */
 void pdb_drop_connections(lua_State *L, pdb_database *database);
 
 /* A Lua function: the finalizer of a compiled statement. [-1, +0, -] */
@@ -296,7 +296,7 @@ static inline void pdb_push_value(lua_State *L, const pdb_statement *statement, 
     pdb_push_column(L, value, sqlite3_value_type(value), pdb_is_boolean(statement, column));
 }
 
-/* Counts the statement, and reports it to the journal, if one is kept. */
+/* Counts the run of a statement and reports it to the state's `note`, if set. */
 static inline void pdb_note_run(pdb_state *rows, const pdb_statement *statement) {
     plua_usage *usage = &rows->context->usage;
     if (usage->is_on && strncmp(statement->sql, PSQL_OWN_SQL, sizeof PSQL_OWN_SQL - 1) != 0) usage->statements++;
@@ -306,25 +306,24 @@ static inline void pdb_note_run(pdb_state *rows, const pdb_statement *statement)
 /* MARK: - Open blobs */
 
 /*
-** A blob that is open for reading and writing in pieces. Its access and the userdata of a script share it, and the last one frees
-** it. The garbage collector closes none of them, because it may run while SQLite is calling a script function.
+** A blob that is open for reading and writing in pieces. Its access and a script's userdata share it; whichever ends last frees it. The
+** collector does not close blobs, because it may run while SQLite is calling a script function.
 */
 typedef struct pdb_open_blob {
     sqlite3_blob *handle; /* NULL once closed */
     pdb_access *access;   /* NULL once closed */
     struct pdb_open_blob *next, **link; /* in access->blobs */
-    sqlite3_stmt *witness; /* for a writable blob: a statement that SQLite recompiles after reading a changed schema */
+    sqlite3_stmt *witness; /* for a writable blob: a statement that SQLite recompiles when the schema has changed */
     bool is_abandoned; /* the userdata has been collected */
 } pdb_open_blob;
 
-/* Makes an open blob that owns a handle; NULL without memory. */
+/* Creates an open blob that owns the handle. Returns NULL without memory. */
 pdb_open_blob *pdb_add_open_blob(pdb_access *access, sqlite3_blob *handle);
 
 /* Allows writing to a blob in one of the connection's databases. Returns an SQLite result code. */
 int pdb_permit_writing(pdb_open_blob *blob, const char *schema);
 
-/* Checks whether a blob can still be written. Returns SQLITE_ABORT after a change of the row, SQLITE_SCHEMA after a change of
-** the schema. */
+/* Checks whether a blob can still be written. Returns SQLITE_ABORT if its row has changed, and SQLITE_SCHEMA if the schema has changed. */
 int pdb_check_writing(pdb_open_blob *blob);
 
 /* Closes an open blob. Returns an SQLite result code. */
@@ -333,13 +332,13 @@ int pdb_close_open_blob(pdb_open_blob *blob);
 /* Records that the userdata has been collected. */
 void pdb_abandon_open_blob(pdb_open_blob *blob);
 
-/* Closes the open blobs of an access: all at its end, or only abandoned ones. */
+/* Closes the open blobs of an access: all of them, or those whose userdata was collected. */
 void pdb_close_open_blobs(pdb_access *access, bool only_abandoned);
 
 /* MARK: - Failures */
 
 /*
-** Both functions are called after the run of the statement has ended; the statement may be NULL. They call the state's
+** Both functions must be called after the run of the statement has ended; the statement may be NULL. They call the state's
 ** `explain_failure`, which may add to the error on top of the stack. [-0, +0, -]
 */
 

@@ -96,7 +96,7 @@ void pdb_push_database_object(lua_State *L, int index) {
 /* MARK: - Databases and connections */
 
 int pdb_release_add(pdb_release_list *list, void *object) {
-    /* Without memory the object leaks, because a finalizer cannot report the error. */
+    /* Without memory the object leaks, because a finalizer cannot report errors. */
     if (!PLUA_ADD_ROOM(list->objects, list->count, list->capacity)) return -1;
     list->objects[list->count++] = object;
     return 0;
@@ -115,8 +115,8 @@ void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, un
     lua_setmetatable(L, -2);
 }
 
-/* Swift owns the release list and releases the statements when it drains the list. The database's memory stays allocated
-** as long as anything refers to the userdata; handles, statements and cursors finalized later detect that the owner is gone. */
+/* Swift owns the release list, and releases the statements when it empties the list. The database's memory stays allocated as long as
+** anything refers to the userdata. Handles, statements and cursors that are finalized later detect that the owner is gone. */
 static int collect_database(lua_State *L) {
     pdb_handle *handle = lua_touserdata(L, 1);
     if (handle->owner == NULL) return 0;
@@ -131,8 +131,8 @@ static void refuse_tokenizer(sqlite3_context *context, int count, sqlite3_value 
 }
 
 /*
-** fts3_tokenizer returns pointers and calls pointers that it receives, so scripts must not call it. The configuration option is not enough,
-** because bound arguments pass it. This function replaces it.
+** Replaces fts3_tokenizer, which returns pointers and calls pointers that it receives, so scripts must not call it. SQLite's configuration
+** option is not sufficient: it allows calls with bound arguments.
 */
 static void replace_tokenizer(sqlite3 *handle) {
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
@@ -146,11 +146,11 @@ pdb_connection *pdb_connection_for(pdb_database *database, sqlite3 *handle) {
     while (connection && connection->handle != handle) connection = connection->next;
     if (connection) return connection;
     connection = calloc(1, sizeof *connection);
-    if (connection == NULL) abort(); /* called from a Swift frame, where the same would happen */
+    if (connection == NULL) abort(); /* the caller is a Swift frame, and Swift also aborts without memory */
     connection->database = database;
     connection->handle = handle;
     connection->young = connection->old = LUA_NOREF;
-    /* No PRAGMA of a script may have the effect that a later rollback, or another program, destroys the file. */
+    /* Rejects PRAGMAs after which a rollback, or another program, could destroy the file. */
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     replace_tokenizer(handle);
     database->rows->callbacks.did_connect(handle);
@@ -159,7 +159,7 @@ pdb_connection *pdb_connection_for(pdb_database *database, sqlite3 *handle) {
     return connection;
 }
 
-/* Removes the connection from the list that `link` belongs to and adds the objects of its statements to `leftover`. */
+/* Removes the connection at `link` from its list and adds the Swift objects of its statements to `leftover`. */
 static void drop_connection(lua_State *L, pdb_connection **link) {
     pdb_connection *connection = *link;
     pdb_state *rows = connection->database->rows;
@@ -206,7 +206,7 @@ static int database_to_string(lua_State *L) {
     return 1;
 }
 
-/* A handle equals its database. */
+/* A handle equals its database and its other handles. */
 static int database_equal(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_handle *left = pdb_to_userdata(L, 1, rows->database_metatable);
@@ -221,7 +221,7 @@ void pdb_push_database_methods(lua_State *L) {
     lua_remove(L, -2);
 }
 
-/* Raises if a script calls a database. Other libraries open one by such a call, or get a table: `db("customer")`. */
+/* Raises if a script calls a database, as in `db("customer")`. With other libraries, such a call opens a database or returns a table. */
 static int refuse_call(lua_State *L) {
     return plua_raise(L, "argument", "a database cannot be called; use perilune.record(\"table\") for a table, or perilune.queue(path) to open a database");
 }

@@ -1,8 +1,8 @@
-/* Calling the hooks that higher rooms have registered. */
+/* Calls to the hooks that higher layers have registered. */
 #include "CPeriluneRows/Connections/connections.h"
 
 void pdb_add_connection_hooks(pdb_state *rows, const pdb_connection_hooks *hooks) {
-    if (rows->hook_count == pdb_most_hooks) abort(); /* more registrations than open.c allows */
+    if (rows->hook_count == pdb_most_hooks) abort(); /* more registrations than open.c makes */
     rows->hooks[rows->hook_count++] = hooks;
 }
 

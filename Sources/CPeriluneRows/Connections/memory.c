@@ -1,5 +1,5 @@
 /*
-** The memory that scripts make SQLite allocate, which Lua's allocator does not see.
+** Limits on the memory that scripts make SQLite allocate, which Lua's allocator does not count.
 */
 #include <limits.h>
 
@@ -19,7 +19,7 @@ static size_t cache_of(pdb_connection *connection) {
     return used < 0 ? (size_t)INT_MAX : (size_t)used;
 }
 
-/* Starts counting if this run has not used the connection before. */
+/* Resets the counts if this run has not used the connection before. */
 static void begin_counting(pdb_state *rows, pdb_connection *connection, size_t used) {
     uint64_t count = rows->context->count;
     if (rows->cache_count != count) rows->cache_growth = 0;
@@ -44,11 +44,11 @@ void pdb_watch_memory(pdb_connection *connection) {
     }
 }
 
-/* SQLite limits that follow the memory limit: the limit divided by `divisor`, but not less than `least`. */
+/* The SQLite limits that follow from the memory limit: the memory limit divided by `divisor`, but at least `least`. */
 static const struct {
     int kind, least, divisor;
 } bounds[PDB_BOUND_COUNT] = {
-    {SQLITE_LIMIT_LENGTH, 1 << 20, 1}, /* SQLite must not make values that do not fit into Lua's limit */
+    {SQLITE_LIMIT_LENGTH, 1 << 20, 1}, /* SQLite must not create values that exceed Lua's limit */
     {SQLITE_LIMIT_SQL_LENGTH, 1 << 20, 16},
     {SQLITE_LIMIT_VDBE_OP, 1 << 18, 64},
 };

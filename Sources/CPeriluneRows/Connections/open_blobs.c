@@ -20,8 +20,8 @@ int pdb_permit_writing(pdb_open_blob *blob, const char *schema) {
 }
 
 /*
-** Before SQLite writes to a blob, it calls the update hook with the table and row from the time when the blob was opened, and
-** only then checks whether they still exist. The hook would read freed memory.
+** Detects that the row or table of a blob no longer exists. SQLite checks this only after it has called the update hook, with the table and
+** row from the time when the blob was opened. The hook would read freed memory.
 */
 int pdb_check_writing(pdb_open_blob *blob) {
     blob->access->connection->write_count++;

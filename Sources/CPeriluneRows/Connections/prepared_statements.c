@@ -1,4 +1,4 @@
-/* Prepared statements, as scripts hold them. */
+/* Prepared statements of scripts. */
 #include "CPeriluneRows/Connections/connections.h"
 
 const char pdb_compiled_metatable_key, pdb_statement_metatable_key;
@@ -12,7 +12,7 @@ pdb_prepared_object *pdb_check_prepared(lua_State *L, pdb_state *rows, int index
     return prepared;
 }
 
-/* Stack: handle, SQL; the compiled statement on top. */
+/* Stack: handle, SQL, ..., the compiled statement on top. */
 int pdb_push_prepared(lua_State *L, pdb_handle *handle, int statement_index) {
     pdb_prepared_object *prepared = lua_newuserdatauv(L, sizeof *prepared, 3);
     *prepared = (pdb_prepared_object){handle->database, handle->token, false};

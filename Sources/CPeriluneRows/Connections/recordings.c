@@ -1,4 +1,4 @@
-/* The connection events that Swift's recordings of changes receive, and the test whether changes are read. */
+/* Connection events for Swift's recordings of changes, and the check whether anything reads changes. */
 #include <stdatomic.h>
 
 #include "CPeriluneRows/Connections/connections.h"

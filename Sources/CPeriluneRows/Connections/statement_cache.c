@@ -1,7 +1,7 @@
-/* The cache of compiled statements: two generations of tables, text -> compiled statement. */
+/* The cache of compiled statements: two generations, each a table from SQL text to compiled statement. */
 #include "CPeriluneRows/Connections/connections.h"
 
-/* The number of statements in a generation. The previous generation is still searched. */
+/* The number of statements in a generation. The cache searches the current and the previous generation. */
 enum { generation_size = 200 };
 
 /* Pushes the entry of a generation for the text, or nil. */
@@ -17,7 +17,7 @@ static pdb_statement *look_up(lua_State *L, int generation, int sql_index) {
     return lua_touserdata(L, -1);
 }
 
-/* Drops the statements of the old generation that have not been used since. */
+/* Drops the statements of the old generation, which have not been used since it became the old one. */
 static void drop_old_generation(lua_State *L, pdb_connection *connection) {
     if (connection->old == LUA_NOREF) return;
     lua_rawgeti(L, LUA_REGISTRYINDEX, connection->old);
@@ -51,7 +51,7 @@ void pdb_keep_cached(lua_State *L, pdb_connection *connection, pdb_statement *st
     statement->is_cached = true;
 }
 
-/* Removes the text from the old generation, so that its statement is not dropped with it. */
+/* Removes the text from the old generation, so that its statement is kept when this generation is dropped. */
 static void forget_old(lua_State *L, pdb_connection *connection, int sql_index) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, connection->old);
     lua_pushvalue(L, sql_index);

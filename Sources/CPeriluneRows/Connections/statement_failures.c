@@ -1,16 +1,17 @@
-/* Raises the errors of failed statements, after ending their run. */
+/* Raises the errors of failed statements after ending their runs. */
 #include "CPeriluneRows/Connections/connections.h"
 
-/* Beyond this, the values bound to a failed statement are not put into its text. */
+/* The maximum length of a failed statement's text with its bound values. */
 enum { longest_expansion = 64 * 1024 };
 
-/* err:expanded(): the text of the statement with the values that were bound to it. */
+/* err:expanded() returns the text of the statement with its bound values. */
 static int expanded(lua_State *L) {
     lua_pushvalue(L, lua_upvalueindex(1));
     return 1;
 }
 
-/* Sets `expanded`, for the error object on top of the stack. A script has to ask for it: values may be secret. */
+/* Sets `expanded` in the error object on top of the stack. It is a function, because the values may be secret: a script must call it
+** explicitly. */
 static void set_expanded(lua_State *L, pdb_statement *statement) {
     int former = sqlite3_limit(statement->connection->handle, SQLITE_LIMIT_LENGTH, longest_expansion);
     char *text = statement->is_carrier ? NULL : sqlite3_expanded_sql(statement->handle);
@@ -28,7 +29,7 @@ static bool has_field(lua_State *L, const char *name) {
     return is_there;
 }
 
-/* A statement that fails because of its text may have been made for a table that another connection has changed. */
+/* Marks the schema as possibly changed if a statement has failed because of its text: another connection may have changed the table. */
 static void suspect_schema(lua_State *L, pdb_statement *statement) {
     plua_push_error_fields(L, -1);
     bool is_text = lua_getfield(L, -1, "code") != LUA_TNIL && lua_tointeger(L, -1) == SQLITE_ERROR;

@@ -1,4 +1,4 @@
-/* Running statements and their release. */
+/* Runs of statements, and the release of statements. */
 #include "CPeriluneRows/Connections/connections.h"
 
 /* MARK: - Lists */
@@ -35,7 +35,7 @@ static void leave_list(pdb_statement *statement) {
     statement->run_id++;
 }
 
-/* A row id that no row has. */
+/* A row id that no row is expected to have. */
 static const sqlite3_int64 marked_rowid = -0x5EEDDEADBEEFL;
 
 void pdb_mark_rowid(pdb_statement *statement) {
@@ -62,11 +62,12 @@ static void unmark_rowid(pdb_statement *statement) {
 void pdb_end_run(pdb_statement *statement) {
     if (!statement->in_use) return;
     if (statement->has_marked_rowid) unmark_rowid(statement);
-    /* SQLite calls a trace that shows values at the end of a run, too, when the bytes of a collected cursor may have been freed. */
+    /* At the end of a run, SQLite may call a trace that shows the bound values. If the cursor was collected, their bytes may have been
+    ** freed. */
     if (statement->is_abandoned) sqlite3_clear_bindings(statement->handle);
     leave_list(statement);
-    /* The bytes of bound strings belong to Lua, which may now collect them. They stay bound, because clearing them costs more:
-    ** nothing reads them before the next run, which binds all parameters. */
+    /* The bytes of bound strings belong to Lua, which may collect them from now on. They stay bound, because clearing them takes longer and
+    ** nothing reads them: the next run binds all parameters first. */
     sqlite3_reset(statement->handle);
     if (!statement->is_cached) pdb_release_statement(statement);
 }
@@ -100,7 +101,7 @@ void pdb_release_statement(pdb_statement *statement) {
     pdb_end_host_call(rows, may_refuse);
 }
 
-/* The collector runs at any time, even while another thread uses the connection. */
+/* The finalizer only moves the statement to a list, because another thread may be using the connection at this time. */
 int pdb_collect_compiled(lua_State *L) {
     pdb_statement *statement = lua_touserdata(L, 1);
     pdb_connection *connection = statement->connection;

@@ -1,9 +1,9 @@
-/* Compiles statements: checks whether the access allows them, reads their parameters and columns. */
+/* Compilation of statements: checks whether the access allows them, and reads their parameters and columns. */
 #include "CPeriluneRows/Connections/connections.h"
 
 #include <perilune_sessions.h>
 
-/* MARK: - What an access allows */
+/* MARK: - Permissions of an access */
 
 static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening *screening) {
     const char *word = screening->word;
@@ -31,7 +31,7 @@ static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening 
             plua_raise(L, "forbidden", "%s is not allowed here: the host does not grant access to files", word);
             break;
         case PDB_KEYWORD_CONTROL:
-            /* The handle of an outer block reaches the same connection. */
+            /* A handle of an outer block uses the same connection. */
             if (!pdb_current_access(L, access->database)->in_transaction) break;
             if (pdb_current_access(L, access->database)->mode == PDB_MIGRATION) {
                 plua_raise(L, "transaction_control",
@@ -65,7 +65,8 @@ void pdb_check_allowed(lua_State *L, pdb_access *access, pdb_statement *statemen
 
 /* MARK: - Compiling */
 
-/* Raises if SQLite cannot be given the text. SQLite itself bounds one statement, not the text of several, which Swift copies. */
+/* Returns the SQL text. Raises if SQLite cannot compile it. SQLite's own limit applies to each statement, not to a text of several
+** statements, which Swift copies. */
 static const char *check_text(lua_State *L, pdb_connection *connection, int sql_index, size_t *length) {
     const char *sql = lua_tolstring(L, sql_index, length);
     int most = sqlite3_limit(connection->handle, SQLITE_LIMIT_SQL_LENGTH, -1);
@@ -90,7 +91,7 @@ pdb_statement *pdb_push_statement(lua_State *L, int sql_index) {
     return statement;
 }
 
-/* The names of parameters, for the statement on top of the stack. */
+/* Stores the names of the parameters of the statement on top of the stack. */
 static void read_parameters(lua_State *L, pdb_statement *statement) {
     int count = sqlite3_bind_parameter_count(statement->handle);
     statement->parameter_count = count;
@@ -112,7 +113,7 @@ static void read_parameters(lua_State *L, pdb_statement *statement) {
     lua_setiuservalue(L, -2, PDB_PARAMETERS);
 }
 
-/* Fills in a statement, on top of the stack, that Swift has prepared. */
+/* Fills in the statement on top of the stack from one that Swift has prepared. */
 static void adopt(lua_State *L, pdb_connection *connection, pdb_statement *statement,
                   const pdb_prepared *prepared) {
     statement->handle = prepared->handle;
@@ -129,9 +130,9 @@ static void adopt(lua_State *L, pdb_connection *connection, pdb_statement *state
     read_parameters(L, statement);
 }
 
-/* Raises the error on top of the stack, which SQLite had with the text at `sql_index`. */
+/* Raises the error on top of the stack, with which SQLite has rejected the text at `sql_index`. */
 static void raise_unprepared(lua_State *L, pdb_access *access, int sql_index) {
-    pdb_touch_schema(access->database); /* it may lack what was believed to be there */
+    pdb_touch_schema(access->database); /* a missing table or column suggests that the schema has changed */
     if (plua_is_error(L, -1)) {
         plua_push_error_fields(L, -1);
         bool has_sql = lua_getfield(L, -1, "sql") != LUA_TNIL;
@@ -221,7 +222,7 @@ size_t pdb_statement_start(lua_State *L) { return pdb_state_of(L)->statement_sta
 
 /* MARK: - Columns */
 
-/* Swift frames may be below, so that nothing may be raised. */
+/* Raises nothing, because Swift frames may be on the stack. */
 static void read_booleans(pdb_statement *statement) {
     const pdb_sql_callbacks *sql = &statement->connection->database->rows->callbacks.sql;
     free(statement->booleans);
@@ -238,7 +239,7 @@ static void read_booleans(pdb_statement *statement) {
 void pdb_check_columns(pdb_statement *statement) {
     int prepare_count = sqlite3_stmt_status(statement->handle, SQLITE_STMTSTATUS_REPREPARE, 0);
     if (statement->has_columns && statement->prepare_count == prepare_count) return;
-    /* SQLite recompiles a statement when the schema has changed, and its columns may differ. */
+    /* SQLite recompiles a statement after the schema has changed. Its columns may then differ. */
     if (statement->has_columns || prepare_count > 0) pdb_touch_schema(statement->connection->database);
     statement->column_count = sqlite3_column_count(statement->handle);
     read_booleans(statement);

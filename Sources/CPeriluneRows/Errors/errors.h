@@ -6,7 +6,7 @@
 
 #include "CPeriluneRows/State/state.h"
 
-/* Makes the slot for a pending error. [-0, +0, m] */
+/* Creates the slot for a pending error. [-0, +0, m] */
 void pdb_open_pending_errors(lua_State *L);
 
 #endif

@@ -1,10 +1,10 @@
-/* Errors that SQLite callbacks cannot raise. They are kept for the running statement. */
+/* Pending errors: errors in SQLite callbacks, which cannot raise. The running statement raises them. */
 #include "CPeriluneRows/Errors/errors.h"
 
 static const char pending_error_key;
 
-/* An error is kept while SQLite is on the stack, so the slot must exist to avoid allocating. It never holds nil, which would
-** free it, although scripts can raise nil. */
+/* Creates the slot in advance, because storing an error must not allocate while SQLite is on the stack. Storing nil would free the slot, so
+** nil is represented by `false` and a flag, although scripts can raise nil. */
 void pdb_open_pending_errors(lua_State *L) {
     lua_newtable(L);
     lua_pushboolean(L, false);
@@ -12,7 +12,7 @@ void pdb_open_pending_errors(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &pending_error_key);
 }
 
-/* Stores the value on top of the stack, with a placeholder for nil. [-1, +0, -] */
+/* Stores the value on top of the stack; `false` represents nil. [-1, +0, -] */
 static void set_pending_error(lua_State *L) {
     if (lua_isnil(L, -1)) {
         lua_pop(L, 1);

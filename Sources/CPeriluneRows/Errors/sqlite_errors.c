@@ -8,7 +8,7 @@ typedef struct {
 
 #define CODE(name, kind) {SQLITE_##name, "SQLITE_" #name, kind}
 
-/* The error kinds. Scripts decide by the kind, which is finer than the primary code only for constraints. */
+/* The error kinds. Kinds are finer than SQLite's primary codes only for constraints. */
 static const result_code codes[] = {
     CODE(ERROR, "sql"), CODE(INTERNAL, "internal"), CODE(PERM, "perm"), CODE(ABORT, "abort"), CODE(BUSY, "busy"),
     CODE(LOCKED, "locked"), CODE(NOMEM, "nomem"), CODE(READONLY, "readonly"), CODE(INTERRUPT, "interrupt"),
@@ -45,7 +45,7 @@ static const result_code codes[] = {
     CODE(IOERR_DATA, "ioerr"), CODE(IOERR_CORRUPTFS, "ioerr"),
 };
 
-/* Returns the row for the code, or for the primary code of an unknown one. */
+/* Returns the entry for the code, or the one for its primary code if the code is unknown. */
 static const result_code *find_code(int code) {
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         if (codes[i].code == code) return &codes[i];
@@ -61,8 +61,8 @@ static void set_integer(lua_State *L, const char *field, lua_Integer value) {
     plua_set_error_field(L, field);
 }
 
-/* Sets the table and the columns from "UNIQUE constraint failed: book.title, book.year". For a CHECK the text names an
-** expression. */
+/* Sets the fields for the table and columns from a message like "UNIQUE constraint failed: book.title, book.year". The message of a CHECK
+** names an expression instead. */
 static void set_columns(lua_State *L, const char *message) {
     const char *names = strstr(message, "constraint failed: ");
     bool has_columns = strncmp(message, "UNIQUE ", 7) == 0 || strncmp(message, "NOT NULL ", 9) == 0;
@@ -100,8 +100,8 @@ const char *pdb_readonly_reason(int extended_code) {
     }
 }
 
-/* Returns the cure for a message about a history trigger, or NULL. lib/perilune/schema/history_tables.lua names these
-** triggers, which mention all columns of their table. */
+/* Returns advice to append to a message about a history trigger, or NULL. lib/perilune/schema/history_tables.lua names these triggers,
+** which refer to all columns of their table. */
 static const char *history_cure(const char *message) {
     static const char beginning[] = "error in trigger ";
     static const char *const endings[] = {"_history_insert", "_history_update", "_history_delete", "_history_rename"};
@@ -119,7 +119,7 @@ static const char *history_cure(const char *message) {
 void pdb_push_sqlite_error(lua_State *L, int code, const char *message, const char *sql, int offset) {
     const result_code *known = find_code(code);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    /* The message of the last call on the connection, which may have been another one. */
+    /* The message may belong to another call on the connection, because SQLite keeps only the last one. */
     if (pdb_readonly_reason(code)) message = pdb_readonly_reason(code);
     bool has_message = message && *message && strcmp(message, "not an error") != 0;
     const char *cure = history_cure(message);

@@ -1,4 +1,4 @@
-/* Calling the bodies of collations. */
+/* Calls to collations written in Lua. */
 #include "CPeriluneRows/Functions/functions.h"
 
 static int call_collation(lua_State *L) {
@@ -29,7 +29,7 @@ int pdb_call_collation(void *user_data, int left_length, const void *left, int r
     pdb_invocation call = {
         .self = self, .texts = {left ? left : "", right ? right : ""}, .lengths = {left_length, right_length}};
     pdb_invoke(L, call_collation, &call);
-    /* A collation cannot fail in SQLite: the statement is interrupted instead. */
+    /* SQLite ignores failures of collations, so the statement is interrupted instead. */
     if (self->state->rows->has_pending_error) sqlite3_interrupt(self->handle);
     pdb_leave_callback(self, place);
     return call.comparison;

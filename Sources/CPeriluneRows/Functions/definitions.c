@@ -1,8 +1,8 @@
 /*
-** SQL functions, aggregates and collations with Lua bodies: the objects that SQLite keeps for them.
+** SQL functions, aggregates and collations with Lua bodies: the objects that SQLite stores for them.
 **
-** SQLite calls them in the middle of a statement, on the thread that steps it. They run on the coroutine that is running. Their
-** errors end the statement and are raised from it unchanged. They must not use the database.
+** SQLite calls them during a statement, on the thread that steps it. They run on the current coroutine and must not use the database. Their
+** errors end the statement, which raises them unchanged.
 */
 #include "CPeriluneRows/Functions/functions.h"
 
@@ -21,7 +21,7 @@ static int collect_liveness(lua_State *L) {
     return 0;
 }
 
-/* Returns the state's liveness record and makes it on first use. [-0, +0, m] */
+/* Returns the liveness record of the state, which is created on first use. [-0, +0, m] */
 static pdb_liveness *liveness_of(lua_State *L) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &liveness_key);
     pdb_liveness **block = lua_touserdata(L, -1);
@@ -40,7 +40,7 @@ static pdb_liveness *liveness_of(lua_State *L) {
     return *block;
 }
 
-/* Called by SQLite when a function is replaced or its connection closes, on any thread. */
+/* Called by SQLite on any thread when a function is replaced or its connection closes. */
 static void free_definition(void *user_data) {
     pdb_definition *self = user_data;
     plua_context *context = plua_running_context();
@@ -82,10 +82,10 @@ bool pdb_invoke(lua_State *L, lua_CFunction body, pdb_invocation *call) {
 
 /* MARK: - Defining */
 
-/* A definition as the database stores it for its connections: a list with these elements. */
+/* A definition, as the database stores it for its connections, is a list with these elements. */
 enum { NAME = 1, KIND, ARGUMENT_COUNT, IS_DETERMINISTIC, BODY };
 
-/* Makes a definition for the function on top of the stack. Everything that may raise comes first. [-1, +0, m] */
+/* Creates a definition for the function on top of the stack. Everything that may raise comes first. [-1, +0, m] */
 static pdb_definition *make_definition(lua_State *L, sqlite3 *handle) {
     pdb_liveness *state = liveness_of(L);
     int body = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -96,7 +96,7 @@ static pdb_definition *make_definition(lua_State *L, sqlite3 *handle) {
     return self;
 }
 
-/* Defines the list on top of the stack on a connection and pops it. Returns an SQLite result code. */
+/* Defines a function or collation on a connection, from the list on top of the stack, which is popped. Returns an SQLite result code. */
 static int define(lua_State *L, sqlite3 *handle) {
     int list = lua_gettop(L);
     for (int i = NAME; i <= BODY; i++) lua_rawgeti(L, list, i);
@@ -124,8 +124,8 @@ static int define(lua_State *L, sqlite3 *handle) {
     return code;
 }
 
-/* Defines the functions and collations that scripts have added to the database on a connection. Raises nothing. Returns an
-** SQLite result code. */
+/* Defines the database's functions and collations of scripts on a connection that lacks them. Raises nothing. Returns an SQLite result
+** code. */
 static int apply_definitions(lua_State *L, pdb_connection *connection) {
     pdb_database *database = connection->database;
     if (database->definition_count == connection->definition_count || !lua_checkstack(L, LUA_MINSTACK)) return SQLITE_OK;
@@ -165,7 +165,7 @@ void pdb_copy_definitions(lua_State *L, pdb_database *from, pdb_database *to) {
     to->has_collations = from->has_collations;
 }
 
-/* Arguments: the database or handle, the definition. Runs in an access. */
+/* Runs in an access. Arguments: the database or handle, the definition. */
 static int define_now(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_handle *handle = pdb_check_handle(L, rows, 1, "add_function");
@@ -194,7 +194,7 @@ int pdb_define(lua_State *L) {
     return pdb_with_access(L, 1, PDB_WRITE_STATEMENT, 2);
 }
 
-/* Definitions that fail while a cursor is open are tried again at the next access. */
+/* A definition fails while a cursor is open; the next access tries it again. */
 static void will_begin(lua_State *L, pdb_connection *connection) { apply_definitions(L, connection); }
 
 void pdb_open_functions(lua_State *L) {

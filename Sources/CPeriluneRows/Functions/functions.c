@@ -1,4 +1,4 @@
-/* Calling the bodies of SQL functions and aggregates. */
+/* Calls to SQL functions and aggregates written in Lua. */
 #include "CPeriluneRows/Functions/functions.h"
 
 static void push_argument(lua_State *L, sqlite3_value *value) {
@@ -72,13 +72,13 @@ void pdb_call_function(sqlite3_context *context, int count, sqlite3_value **valu
 
 /* MARK: - Aggregates */
 
-/* SQLite's memory for one group, initially zero. */
+/* The data of one group of an aggregate, in SQLite's memory, which is initially zero. */
 typedef struct {
     int state; /* a registry reference; 0 before the first row */
     bool has_failed;
 } group;
 
-/* Pushes the initial state: the field `initial`, called if it is a function. */
+/* Pushes the initial state of an aggregate: the field `initial`, or its result if it is a function. */
 static void push_initial_state(lua_State *L, pdb_definition *self) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, self->body);
     lua_getfield(L, -1, "initial");
@@ -145,7 +145,7 @@ void pdb_reverse_aggregate(sqlite3_context *context, int count, sqlite3_value **
     run_step(context, count, values, "inverse");
 }
 
-/* Calls final(state); without it, the state is the result. */
+/* Calls final(state). Without this function, the state is the result. */
 static int call_final(lua_State *L) {
     pdb_invocation *call = lua_touserdata(L, 1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, call->self->body);

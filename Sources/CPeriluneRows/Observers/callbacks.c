@@ -1,17 +1,17 @@
 /*
-** Calls observer functions.
+** Calls observers' functions.
 **
-** on_change and will_commit run inside SQLite, protected, with no access to any database. did_commit and did_rollback run afterwards, on
-** the connection of the transaction, with no Swift or SQLite frame between them and the script.
+** on_change and will_commit run inside SQLite, in a protected call, and must not use any database. did_commit and did_rollback run
+** afterwards, on the connection of the transaction, with no Swift or SQLite frame below them on the C stack.
 */
 #include <perilune_arrays.h>
 
 #include "CPeriluneRows/Observers/observers.h"
 
-/* The registry key of the function that handles errors of did_commit and did_rollback. */
+/* The registry key of the function that receives errors of did_commit and did_rollback. */
 static const char pdb_callback_failure_key;
 
-/* The maximum nesting of observers' transactions, each begun by the end of another one. */
+/* The maximum nesting of transactions that observers begin when another transaction has ended. */
 enum { deepest_deferral = 16 };
 
 typedef struct {
@@ -27,7 +27,7 @@ struct pdb_deferred_callbacks {
 
 bool pdb_is_own(const pdb_observer *observer) { return plua_running_context() == observer->context; }
 
-/* Returns the coroutine on which an observer can be called; NULL if another state runs, or the run is about to end. */
+/* Returns the coroutine on which an observer can be called; NULL if its state is not the running one, or if the run is about to end. */
 static lua_State *coroutine_for(const pdb_observer *observer) {
     plua_context *context = plua_running_context();
     if (context == NULL || context != observer->context || plua_cancel_reason_of(context) != PLUA_CANCEL_NONE) return NULL;
@@ -44,12 +44,12 @@ static void push_function(lua_State *L, const pdb_observer *observer, int functi
 
 static void push_plain_value(lua_State *L, sqlite3_value *value, const pdb_observed_column *column) {
     int type = sqlite3_value_type(value);
-    /* For inserted rows, SQLite's hook returns whole numbers in REAL columns as integers. Reading the column returns floats. */
+    /* For inserted rows, SQLite's hook returns whole numbers in REAL columns as integers, but a query returns them as floats. */
     if (type == SQLITE_INTEGER && column->is_real) type = SQLITE_FLOAT;
     pdb_push_column(L, value, type, column->is_boolean);
 }
 
-/* Sets a field of the event to a table of the columns that are not NULL. */
+/* Sets a field of the event to a table with the values of all columns that are not NULL. */
 static void set_values(lua_State *L, const pdb_observed_table *table, sqlite3_value **values, const char *field) {
     if (values == NULL) return;
     lua_createtable(L, 0, table->count);
@@ -162,7 +162,7 @@ void pdb_free_deferred_callbacks(pdb_deferred_callbacks *callbacks) {
 
 bool pdb_has_deferred_callbacks(pdb_state *rows) { return rows->deferred_callbacks && rows->deferred_callbacks->count > 0; }
 
-/* Pushes a function that is to be called, unless the observer has been removed. */
+/* Pushes the function of a deferred callback. Returns false and pushes nothing if the observer lacks it or has been removed. */
 static bool push_deferred_callback(lua_State *L, deferred_callback taken) {
     pdb_observer *observer = taken.observer;
     bool is_alive = !atomic_load(&observer->is_removed);
@@ -173,7 +173,7 @@ static bool push_deferred_callback(lua_State *L, deferred_callback taken) {
     return is_called;
 }
 
-/* Warns of the error on top of the stack. Raises nothing. [-0, +0] */
+/* Emits a warning with the error on top of the stack. Raises nothing. [-0, +0] */
 static void warn(lua_State *L) {
     int top = lua_gettop(L);
     if (plua_is_error(L, -1)) {
@@ -187,8 +187,8 @@ static void warn(lua_State *L) {
     lua_settop(L, top);
 }
 
-/* Passes the error on top of the stack to the Lua part, which handles callback errors: the transaction has ended, and its writer has
-** succeeded. [-1, +0] */
+/* Passes the error on top of the stack to the Lua function for callback errors. It is not raised, because the transaction has ended and its
+** writer has succeeded. [-1, +0] */
 static void report_failure(lua_State *L) {
     int error = lua_gettop(L);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_callback_failure_key);
@@ -217,7 +217,7 @@ static int raise_open_transaction(lua_State *L) {
                           "rolled back; use db:in_transaction");
 }
 
-/* Reports the error that a function raises, and calls none of the remaining observers. */
+/* Reports the error that `raise` raises, and drops all remaining callbacks. */
 static void give_up(lua_State *L, pdb_deferred_callbacks *callbacks, lua_CFunction raise) {
     while (callbacks->count > 0) pdb_release_observer(take_first(callbacks).observer);
     lua_pushcfunction(L, raise);
@@ -225,7 +225,7 @@ static void give_up(lua_State *L, pdb_deferred_callbacks *callbacks, lua_CFuncti
     report_failure(L);
 }
 
-/* Rolls back a transaction that a callback has begun and not ended. Returns whether there was one. */
+/* Rolls back a transaction that a callback has left open. Returns whether one was open. */
 static bool end_transaction(pdb_state *rows, pdb_connection *connection) {
     if (sqlite3_get_autocommit(connection->handle)) return false;
     bool may_refuse = pdb_begin_host_call(rows);
@@ -234,8 +234,8 @@ static bool end_transaction(pdb_state *rows, pdb_connection *connection) {
     return true;
 }
 
-/* Calls a function with the handle of the access, in autocommit, and leaves the connection so. The error is on top of the stack
-** unless the status is LUA_OK. [-1, +(0|1)] */
+/* Calls a function with the handle of the access, and rolls back a transaction that it leaves open. Unless the status is LUA_OK, the error
+** is on top of the stack. [-1, +(0|1)] */
 static int call_in_autocommit(lua_State *L, pdb_state *rows, bool *has_left_transaction) {
     pdb_connection *connection = rows->access->connection;
     bool is_autocommit = sqlite3_get_autocommit(connection->handle);
@@ -247,7 +247,7 @@ static int call_in_autocommit(lua_State *L, pdb_state *rows, bool *has_left_tran
     return plua_pcall(L, 0, 0);
 }
 
-/* Runs in an access. An error of one callback does not keep the others from being called. */
+/* Runs all deferred callbacks, in an access. If one of them fails, the others are still called. */
 static int run_deferred(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_deferred_callbacks *callbacks = rows->deferred_callbacks;
@@ -257,7 +257,7 @@ static int run_deferred(lua_State *L) {
         return 0;
     }
     callbacks->depth++;
-    int rollbacks = 0; /* each brings about calls of did_rollback */
+    int rollbacks = 0; /* each leads to calls of did_rollback */
     while (callbacks->count > 0) {
         if (!push_deferred_callback(L, take_first(callbacks))) continue;
         bool has_left_transaction;
@@ -278,7 +278,7 @@ static int run_deferred_in_access(lua_State *L, pdb_connection *connection) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     int top = lua_gettop(L);
     lua_pushcfunction(L, run_deferred);
-    /* The writer may ask for its last row id after the callbacks. */
+    /* After the callbacks, the writer may ask for its last row id. */
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(connection->handle);
     int status = pdb_run_deferring_access(&request);
     sqlite3_set_last_insert_rowid(connection->handle, rowid);
@@ -294,7 +294,7 @@ void pdb_run_deferred_callbacks_after_failure(lua_State *L, pdb_connection *conn
     pdb_state *rows = pdb_state_of(L);
     bool is_pending = pdb_take_pending_error(L);
     if (run_deferred_in_access(L, connection) != LUA_OK) {
-        /* The run is cancelled: the transaction's own error takes precedence. */
+        /* The run is cancelled; the error of the transaction takes precedence. */
         lua_pop(L, 1);
     }
     if (is_pending && !rows->has_pending_error) pdb_keep_pending_error(L);

@@ -1,14 +1,14 @@
-/* The set of observers of a connection: SQLite's hook and the list of observers. */
+/* The observer set of a connection: SQLite's pre-update hook and the list of observers. */
 #include "CPeriluneRows/Observers/observers.h"
 
 #include <pthread.h>
 
 #include <perilune_sessions.h>
 
-/* The observer sets of the process, by connection. Hosts that share a connection share its set. */
+/* All observer sets in the process; each belongs to a connection. Hosts that share a connection share its set. */
 static pdb_connection_observers *hubs;
 static pthread_mutex_t hubs_lock = PTHREAD_MUTEX_INITIALIZER;
-/* Changes when a set is made or ends. Others look for sets only then. */
+/* Changes when a set is created or ends, so that connections only then look for their set again. */
 static _Atomic(unsigned) generation;
 
 /* MARK: - Lifetime */
@@ -43,7 +43,7 @@ static void unlist(pdb_connection_observers *observers) {
     pthread_mutex_unlock(&hubs_lock);
 }
 
-/* Finds and retains the set of a connection. GRDB reuses a pointer for another object only after the set has ended. */
+/* Finds and retains the set of a connection. GRDB reuses a pointer for another object only after the set of the first one has ended. */
 static pdb_connection_observers *find(sqlite3 *handle, void *grdb) {
     pthread_mutex_lock(&hubs_lock);
     pdb_connection_observers *observers = hubs;
@@ -100,7 +100,8 @@ static void read_values(sqlite3 *handle, int count, sqlite3_value **values, int 
     }
 }
 
-/* Starts a transaction's changes. Other connections may have changed the schema since the last transaction. */
+/* Begins to record a transaction's changes. Forgets the known tables if another connection has changed the database since the last
+** transaction. */
 static void begin_changes(pdb_connection_observers *observers) {
     if (observers->is_changed) return;
     observers->is_changed = true;
@@ -117,7 +118,7 @@ static void will_change(void *context, sqlite3 *handle, int kind, const char *sc
     pdb_connection_observers *observers = context;
     begin_changes(observers);
     pdb_record_change(handle, kind, schema, name);
-    /* SQLite reports writing to an open blob as a deletion. */
+    /* SQLite reports a write to an open blob as a deletion. */
     bool is_blob = sqlite3_preupdate_blobwrite(handle) >= 0;
     if (is_blob) kind = SQLITE_UPDATE, current = former;
     if (observers->is_deferring || !is_wanted(observers, name, kind)) return;
@@ -129,10 +130,10 @@ static void will_change(void *context, sqlite3 *handle, int kind, const char *sc
     pdb_change change = {.table = table, .kind = kind, .is_indirect = sqlite3_preupdate_depth(handle) > 0};
     change.former_rowid = kind == SQLITE_INSERT ? current : former;
     change.rowid = kind == SQLITE_DELETE ? former : current;
-    /* Changes of open blobs carry no values: SQLite would read the whole row for each piece. */
+    /* Changes by open blobs are reported without values, because SQLite would read the whole row for each piece. */
     if (kind != SQLITE_INSERT && !is_blob) read_values(handle, table->count, change.former = values, sqlite3_preupdate_old);
     if (kind != SQLITE_DELETE && !is_blob) read_values(handle, table->count, change.current = values + table->count, psql_preupdate_new);
-    table->owners++; /* a called observer may make the set forget the table */
+    table->owners++; /* the set may forget the table while an observer is called */
     pdb_observers_notify(observers, &change);
     pdb_release_observed_table(table);
     if (values != fixed) free(values);
@@ -160,7 +161,7 @@ static void refuse(sqlite3_context *context, int count, sqlite3_value **values) 
     sqlite3_result_error(context, "not to be called", -1);
 }
 
-/* Expires all statements, as a side effect of defining a function that exists. */
+/* Makes SQLite recompile all statements. This is a side effect of redefining a function. */
 bool pdb_expire_statements(sqlite3 *handle) {
     int code = SQLITE_OK;
     for (int i = 0; i < 2 && code == SQLITE_OK; i++) {
@@ -169,14 +170,14 @@ bool pdb_expire_statements(sqlite3 *handle) {
     return code == SQLITE_OK;
 }
 
-/* The hook for recordings. SQLite allows one hook per connection, so the observers' hook reports to recordings, too. */
+/* The hook for recordings alone. SQLite allows one hook per connection, so the observers' hook reports to recordings, too. */
 static void record_change(void *context, sqlite3 *handle, int kind, const char *schema, const char *name, sqlite3_int64 former,
                           sqlite3_int64 current) {
     (void)context, (void)former, (void)current;
     pdb_record_change(handle, kind, schema, name);
 }
 
-/* Returns whether the hook of a connection was set for its observers. */
+/* Returns whether the hook of a connection was set for observers. */
 static bool is_observed(sqlite3 *handle) {
     pthread_mutex_lock(&hubs_lock);
     pdb_connection_observers *observers = hubs;
@@ -258,7 +259,7 @@ void pdb_prune_observers(pdb_connection *connection) {
     connection->database->rows->callbacks.stop_observing(connection->grdb, connection->observers->relay);
 }
 
-/* Returns the last observer. Observers that are added during a notification hear only of later changes. */
+/* Returns the last observer. Observers that are added during a notification are notified only of later changes. */
 static pdb_observer *last_of(pdb_connection_observers *observers) {
     pdb_observer *last = observers->first_observer;
     while (last && last->next) last = last->next;
@@ -312,7 +313,7 @@ void pdb_observers_did_end(pdb_connection_observers *observers, bool is_commit) 
 }
 
 void pdb_observers_statement_failed(pdb_connection_observers *observers) {
-    /* GRDB does not report the end of a transaction that consists of one failed statement. */
+    /* GRDB does not report the end of a transaction that consisted of one failed statement. */
     if (!observers->is_changed) return;
     if (sqlite3_get_autocommit(observers->handle)) pdb_observers_did_end(observers, false);
     else pdb_drop_statement(observers);

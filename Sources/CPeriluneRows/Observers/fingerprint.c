@@ -1,13 +1,13 @@
 /*
-** Fingerprints of values. Deeply equal values have equal fingerprints, regardless of the order of keys in their tables; other
-** values have different ones except once in 2^64 cases. An observation uses them to detect a new value without keeping the old one.
+** Fingerprints of values, with which an observation detects a new value without storing the old one. Deeply equal values have equal
+** fingerprints, regardless of the order of table keys. Different values have equal ones only by chance, once in 2^64 cases.
 */
 #include "CPeriluneRows/Observers/observers.h"
 
-/* The deepest nesting. Deeper tables count as a cycle. */
+/* The maximum nesting of tables. Deeper tables are treated as a cycle. */
 enum { deepest = 100, entries_per_look = 256 };
 
-/* Two lanes with different seeds. */
+/* A fingerprint: two hashes with different seeds. */
 typedef struct {
     uint64_t low, high;
 } fingerprint;
@@ -38,7 +38,7 @@ static fingerprint add_bytes(fingerprint sum, const char *bytes, size_t length) 
 
 static fingerprint of_value(lua_State *L, int index, int depth);
 
-/* Adds up the entries, so that their order does not matter. */
+/* Adds up the hashes of the entries, so that their order does not matter. */
 static fingerprint of_table(lua_State *L, int index, int depth) {
     if (depth >= deepest) {
         plua_raise(L, "argument", "observe: the value is nested more than %d tables deep; it may contain a cycle", deepest);
@@ -56,7 +56,7 @@ static fingerprint of_table(lua_State *L, int index, int depth) {
     return add_word(add_word((fingerprint){LUA_TTABLE, count}, total.low), total.high);
 }
 
-/* Blobs and dates count as their stored values. */
+/* Hashes blobs and dates by their stored values. */
 static fingerprint of_userdata(lua_State *L, int index, int depth) {
     size_t length;
     const char *bytes = pdb_blob_bytes(L, index, &length);

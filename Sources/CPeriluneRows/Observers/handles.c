@@ -1,9 +1,9 @@
-/* Observers as scripts hold them: adding and removing. */
+/* The userdata of observers in scripts: adding and removing observers. */
 #include "CPeriluneRows/Observers/observers.h"
 
 static const char metatable_key, observers_key, guard_key;
 
-/* The user value of an observer, after its functions, that holds its database object. */
+/* The user value for the database object of an observer. It follows the functions. */
 enum { DATABASE = PDB_DID_ROLLBACK + 1 };
 
 /* MARK: - Lifetime */
@@ -33,7 +33,7 @@ void pdb_push_observer(lua_State *L, const pdb_observer *observer) {
     lua_remove(L, -2);
 }
 
-/* Keeps the value on top of the stack until the observer is removed. [-1, +0, m] */
+/* Protects the value on top of the stack from collection until the observer is removed. [-1, +0, m] */
 static void keep(lua_State *L, pdb_observer *observer) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &observers_key);
     lua_insert(L, -2);
@@ -68,7 +68,7 @@ void pdb_remove_observer(lua_State *L, pdb_observer *observer) {
     if (observer->observers) atomic_store(&observer->observers->has_removed, true);
 }
 
-/* Called after the observer has been removed or the state has closed. */
+/* The finalizer of an observer that was removed, or whose state has closed. */
 static int collect(lua_State *L) {
     pdb_observer **handle = lua_touserdata(L, 1);
     if (*handle == NULL) return 0;
@@ -81,7 +81,7 @@ static int collect(lua_State *L) {
 
 /* MARK: - Methods */
 
-/* Returns the observer, or NULL if it has been collected, when a weak table can still refer to it. */
+/* Returns the observer at 1. Returns NULL if it was finalized, because a weak table may still contain it. */
 static pdb_observer *check(lua_State *L, const char *method) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
     pdb_observer **handle = pdb_to_userdata(L, 1, lua_topointer(L, -1));
@@ -147,7 +147,7 @@ static void take_tables(lua_State *L, pdb_observer *observer, int tables) {
     }
 }
 
-/* Returns the connection of the database whose observers are being called, or NULL. */
+/* Returns the connection of the database whose observers are currently being called, or NULL. */
 static pdb_connection *calling_connection(pdb_state *rows, pdb_database *database) {
     if (!rows->place) return NULL;
     pdb_connection *connection = database->connections;
@@ -162,7 +162,7 @@ int pdb_is_calling_observer(lua_State *L) {
     return 1;
 }
 
-/* Returns the writing connection of the open access. */
+/* Returns the writing connection that is open, or raises if the open connection is read-only. */
 static pdb_connection *writing_connection(lua_State *L, pdb_state *rows, pdb_handle *handle) {
     pdb_connection *connection = calling_connection(rows, handle->database);
     if (connection) return connection;
@@ -173,8 +173,8 @@ static pdb_connection *writing_connection(lua_State *L, pdb_state *rows, pdb_han
     return access->connection;
 }
 
-/* Arguments: database or handle, functions, tables or nil, kinds, is_once. Called with an open access, or while observers are being
-** called. */
+/* Adds an observer. Called with an open access or from an observer. Arguments: database or handle, functions, tables or nil, kinds,
+** is_once. */
 static int add(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_handle *handle = pdb_check_handle(L, rows, 1, "observe_transactions");
@@ -242,7 +242,7 @@ static size_t will_begin_savepoint(pdb_connection *connection) {
     return connection->observers ? pdb_observers_begin_savepoint(connection->observers, NULL) : 0;
 }
 
-/* Ends savepoints. Observers added in the block know all savepoints that were open then. */
+/* Ends savepoints, including inner ones. Observers added in the block know all savepoints that were open at that time. */
 static void did_end_savepoint(pdb_connection *connection, size_t mark, bool is_kept) {
     size_t depth = mark > 0 ? mark : (size_t)connection->savepoints;
     if (connection->observers) pdb_observers_end_savepoint(connection->observers, depth, is_kept);

@@ -1,8 +1,8 @@
 /*
 ** Notifications of transactions by other scripts and by Swift.
 **
-** Callbacks run on the thread of their own state. So changes are copied on the thread that makes them, become notifications when
-** the transaction commits, and are delivered later by the loop of the state.
+** Callbacks run on the thread of their own state. Therefore changes are copied on the thread that makes them and become notifications when
+** the transaction commits; the state's event loop delivers them later.
 */
 #include <perilune_arrays.h>
 
@@ -10,10 +10,10 @@
 
 #include <pthread.h>
 
-/* Limits of an observer's pending changes. Beyond them it gets a single event, `many`. */
+/* The maximum number and size of an observer's pending changes. Beyond them, the observer receives a single event, `many`. */
 enum { most_notifications = 100000, most_bytes = 64 << 20 };
 
-/* A change; without a table, the commit of the changes before it. */
+/* A change, or, if it has no table, the commit of the previous changes. */
 typedef struct {
     pdb_change change;
     bool has_lost; /* changes of the transaction were dropped */
@@ -22,7 +22,7 @@ typedef struct {
 struct pdb_notification_queue {
     pthread_mutex_t lock;
     notification *notifications;
-    size_t first, committed, count, capacity; /* read up to `first`; committed up to `committed`; the rest may be rolled back */
+    size_t first, committed, count, capacity; /* up to `first`: delivered; up to `committed`: committed; the others may be rolled back */
     size_t bytes;
     bool has_lost;
 };
@@ -51,7 +51,7 @@ void pdb_free_notification_queue(pdb_notification_queue *queue) {
     free(queue);
 }
 
-/* Moves the remaining entries to the front and makes room for one more. */
+/* Makes room for one more notification. If all notifications were delivered, starts again from the front. */
 static bool make_room(pdb_notification_queue *queue) {
     if (queue->first > 0 && queue->first == queue->count) queue->first = queue->committed = queue->count = queue->bytes = 0;
     return PLUA_ADD_ROOM(queue->notifications, queue->count, queue->capacity);
@@ -81,7 +81,7 @@ void pdb_post_end(pdb_observer *observer, bool is_commit) {
     if (has_notifications) observer->notifier.signal(observer->notifier.object);
 }
 
-/* Takes the next notification. For a commit with too many changes, the loss comes first and then the commit. */
+/* Takes the next notification. A commit whose changes were too many yields two: one that reports the loss, then the commit. */
 static bool take(pdb_notification_queue *queue, notification *taken) {
     pthread_mutex_lock(&queue->lock);
     bool is_there = queue->first < queue->committed;
@@ -94,7 +94,7 @@ static bool take(pdb_notification_queue *queue, notification *taken) {
     return is_there;
 }
 
-/* Pushes the function and arguments for a notification. Returns false if nothing is to be called. */
+/* Pushes the function and arguments for a notification. Returns false if there is nothing to call. */
 static bool push_call(lua_State *L, pdb_observer *observer, notification *taken, int handle) {
     bool is_change = taken->change.table != NULL, is_loss = !is_change && taken->has_lost;
     int function = is_change || is_loss ? PDB_ON_CHANGE : PDB_DID_COMMIT;
@@ -112,7 +112,7 @@ static bool push_call(lua_State *L, pdb_observer *observer, notification *taken,
     return true;
 }
 
-/* Pushes the call for the next notification of an observer, whose value is at `handle`. */
+/* Pushes the call for the next notification of an observer. `handle` is the stack index of its userdata. */
 static bool push_next(lua_State *L, pdb_observer *observer, int handle) {
     notification taken;
     while (observer->queue && !atomic_load(&observer->is_removed) && take(observer->queue, &taken)) {

@@ -6,7 +6,7 @@
 
 #include "CPeriluneRows/Accesses/accesses.h"
 
-/* Adds the connection hooks that observers need, and their metatables. [-0, +0, m] */
+/* Adds the connection hooks of observers, and their metatables. [-0, +0, m] */
 void pdb_open_observers(lua_State *L);
 
 /* MARK: - Changes */
@@ -16,7 +16,7 @@ typedef struct {
     bool is_boolean, is_real; /* from the declared type */
 } pdb_observed_column;
 
-/* A table in reported changes. Shared by the observer set and by pending changes. */
+/* A table whose changes are reported, shared by the observer set and pending changes. */
 typedef struct pdb_observed_table {
     struct pdb_observed_table *next;
     _Atomic(int) owners;
@@ -34,9 +34,9 @@ typedef struct {
     sqlite3_value **former, **current; /* `count` values each, or NULL */
 } pdb_change;
 
-/* Returns the table of the change that SQLite is reporting and reads it on first use. NULL without memory. */
+/* Returns the table of the change that SQLite is reporting. Reads its columns on first use. NULL without memory. */
 pdb_observed_table *pdb_observed_table_of(pdb_connection_observers *observers, const char *schema, const char *name);
-/* Returns a table of which only the name is known. */
+/* Returns a table of which only the names are known. */
 pdb_observed_table *pdb_make_named_table(const char *schema, const char *name);
 void pdb_release_observed_table(pdb_observed_table *table);
 
@@ -47,17 +47,16 @@ enum { PDB_ON_CHANGE = 1, PDB_WILL_COMMIT, PDB_DID_COMMIT, PDB_DID_ROLLBACK };
 typedef struct pdb_observer pdb_observer;
 typedef struct pdb_notification_queue pdb_notification_queue;
 
-/* An observer, shared by the observer set and by the value that scripts hold. The script's value has the functions as user
-** values. */
+/* An observer, shared by the observer set and the userdata of scripts, whose user values are the functions. */
 struct pdb_observer {
     pdb_observer *next;
     _Atomic(int) owners;
     _Atomic(bool) is_removed;
     pdb_connection_observers *observers;         /* owned */
-    plua_context *context; /* the context of its state; only compared unless that state is running */
-    int reference;             /* a reference to the value that scripts hold */
-    unsigned functions;        /* bits of the functions that it has */
-    unsigned kinds;            /* bits of the operations it observes: see pdb_kind_bit */
+    plua_context *context; /* the context of its state; may only be compared, unless that state is running */
+    int reference;             /* a registry reference to the userdata */
+    unsigned functions;        /* a bit for each function that it has */
+    unsigned kinds;            /* a bit for each kind of change that it observes; see pdb_kind_bit */
     bool is_once;
     char **tables; /* NULL for all */
     size_t table_count;
@@ -78,10 +77,10 @@ void pdb_release_observer(pdb_observer *observer);
 /* Pushes the table of the state's observers. [-0, +1, -] */
 void pdb_push_observers(lua_State *L);
 
-/* Pushes the script's value of an observer that has not been removed. [-0, +1, -] */
+/* Pushes the userdata of an observer that was not removed. [-0, +1, -] */
 void pdb_push_observer(lua_State *L, const pdb_observer *observer);
 
-/* Ends an observer. Call it on the thread of its state. [-0, +0, -] */
+/* Removes an observer. Must be called on the thread of its state. [-0, +0, -] */
 void pdb_remove_observer(lua_State *L, pdb_observer *observer);
 
 /* MARK: - Hubs */
@@ -98,15 +97,15 @@ struct pdb_connection_observers {
     _Atomic(bool) has_removed;
     sqlite3 *handle;
     pdb_sql_callbacks sql;
-    void *grdb, *relay; /* not owned; alive until the set has ended */
+    void *grdb, *relay; /* not owned; valid until the set has ended */
     pdb_observer *first_observer;
     pdb_observed_table *tables;
     bool is_hooked, is_changed, has_failed;
-    bool has_stale; /* statements compiled without the hook may exist */
-    bool is_deferring; /* GRDB reports changes in Swift's savepoints when they are released */
+    bool has_stale; /* there may be statements that were compiled without the hook */
+    bool is_deferring; /* statements run inside Swift's savepoints; GRDB reports their changes when the savepoints are released */
     unsigned data_version;
     int calling; /* the number of calls of observers in progress */
-    /* Changes of the running statement and of open savepoints, which may be undone. */
+    /* Changes that may still be undone: by the running statement or inside open savepoints. */
     pdb_change *changes;
     size_t change_count, change_capacity, changed_bytes;
     size_t statement_start; /* the number of changes before the running statement */
@@ -116,50 +115,50 @@ struct pdb_connection_observers {
 
 void pdb_retain_observers(pdb_connection_observers *observers);
 
-/* Returns the observer set of a connection and makes it on first use of `grdb`. Raises. [-0, +0, v] */
+/* Returns the observer set of a connection, which is created on first use of `grdb`. [-0, +0, v] */
 pdb_connection_observers *pdb_make_observers(lua_State *L, pdb_connection *connection);
 
-/* Finds the observer set of a connection if sets have changed since the last use, and releases removed observers. */
+/* Update the observer set of a connection if any set was created or has ended, and release removed observers. */
 void pdb_find_observers(pdb_connection *connection);
 void pdb_prune_observers(pdb_connection *connection);
 
 void pdb_release_observers(pdb_connection_observers *observers);
 
-/* Start and end a savepoint. Starting returns the number of open savepoints. Ending also ends all inner savepoints, unless the
-** transaction has ended. */
+/* Begin and end a savepoint. Beginning returns the number of open savepoints. Ending also ends all inner savepoints, and does nothing if
+** the transaction has ended. */
 size_t pdb_observers_begin_savepoint(pdb_connection_observers *observers, const char *name);
 void pdb_observers_end_savepoint(pdb_connection_observers *observers, size_t depth, bool is_kept);
 
-/* Follows a savepoint command that a script has run as SQL. */
+/* Handles a savepoint command that a script has executed as SQL. */
 void pdb_observers_take_control(pdb_connection_observers *observers, pdb_savepoint_command command, const char *name);
 
 /* Notifies observers of the changes of a statement that has succeeded. */
 void pdb_observers_statement_ended(pdb_connection_observers *observers);
 
-/* Handles the failure of a statement. */
+/* Handles the failure of a statement, which may have changed rows before it failed. */
 void pdb_observers_statement_failed(pdb_connection_observers *observers);
 
 /* Adds an observer and retains it. */
 void pdb_observers_add(pdb_connection_observers *observers, pdb_observer *observer);
 
-/* Forgets the changes of a failed statement in a transaction that continues. */
+/* Drops the changes of a failed statement in a transaction that continues. */
 void pdb_drop_statement(pdb_connection_observers *observers);
 
-/* Reports a change once the statement has succeeded and the open savepoints are released. */
+/* Reports a change as soon as its statement has succeeded and the open savepoints are released. */
 void pdb_observers_notify(pdb_connection_observers *observers, const pdb_change *change);
 
 /* Reports the changes of released savepoints. */
 void pdb_flush_savepoints(pdb_connection_observers *observers);
 
-/* Forgets all savepoints and their changes. */
+/* Removes all savepoints, and drops their changes. */
 void pdb_forget_savepoints(pdb_connection_observers *observers);
 
 pdb_change pdb_copy_change(const pdb_change *change, size_t *bytes);
 void pdb_free_change(pdb_change *change);
 
-/* MARK: - What others do */
+/* MARK: - Changes by others */
 
-/* Post a change, or the end of a transaction, made by another state or by Swift. Any thread may call them. */
+/* Post a change, or the end of a transaction, by another state or by Swift. Any thread may call them. */
 void pdb_post_change(pdb_observer *observer, const pdb_change *change);
 void pdb_post_end(pdb_observer *observer, bool is_commit);
 void pdb_free_notification_queue(pdb_notification_queue *queue);
@@ -172,29 +171,29 @@ bool pdb_is_own(const pdb_observer *observer);
 /* Pushes the argument of on_change. [-0, +1, m] */
 void pdb_push_event(lua_State *L, const pdb_change *change);
 
-/* Notifies all observers of a change that concerns them. */
+/* Notifies all observers that observe this kind of change in this table. */
 void pdb_call_observers(pdb_connection_observers *observers, const pdb_change *change);
 
-/* Calls on_change if the observer's state is running. Returns false if it fails; the error is then pending. */
+/* Calls on_change if the observer's state is running. Returns false on failure, with the error pending. */
 bool pdb_call_on_change(pdb_observer *observer, const pdb_change *change);
 
-/* Calls will_commit if the observer's state is running. Returns a Lua status, with the error on top of the stack. */
+/* Calls will_commit if the observer's state is running. Returns a Lua status; on failure, the error is on top of the stack. */
 int pdb_call_will_commit(pdb_observer *observer);
 
 typedef struct pdb_deferred_callbacks pdb_deferred_callbacks;
 
-/* Returns whether calls of did_commit and did_rollback are waiting. */
+/* Returns whether calls of did_commit or did_rollback are pending. */
 bool pdb_has_deferred_callbacks(pdb_state *rows);
 
-/* Makes the waiting calls and raises their errors. [-0, +0, e] */
+/* Makes the pending calls and raises their errors. [-0, +0, e] */
 void pdb_run_deferred_callbacks(lua_State *L, pdb_connection *connection);
 
-/* Makes the waiting calls with an error on top of the stack or pending, which stays. Raises nothing. [-0, +0, m] */
+/* Makes the pending calls while an error is on top of the stack or pending, which is kept. Raises nothing. [-0, +0, m] */
 void pdb_run_deferred_callbacks_after_failure(lua_State *L, pdb_connection *connection);
 
 void pdb_free_deferred_callbacks(pdb_deferred_callbacks *callbacks);
 
-/* Adds a call of did_commit or did_rollback to the waiting calls. */
+/* Adds a call of did_commit or did_rollback to the pending calls. */
 void pdb_defer_callback(pdb_observer *observer, int function);
 
 #endif

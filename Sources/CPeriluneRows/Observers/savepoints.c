@@ -1,7 +1,7 @@
 /*
-** Changes of running statements and of open savepoints. They are reported when the statement has succeeded and the outermost
-** savepoint has been released, and dropped if they are undone. Savepoints are opened by blocks of scripts and by SQL. SQLite
-** allocates the memory, so it counts against the limit of the run.
+** Changes that may still be undone: by the running statement or inside open savepoints. They are reported once the statement has succeeded
+** and the outermost savepoint is released, or dropped if they are undone. Scripts open savepoints by blocks and by SQL. SQLite allocates
+** the memory, so it counts toward the run's limit.
 */
 #include <perilune_arrays.h>
 #include <perilune_sqlite_arrays.h>
@@ -28,7 +28,7 @@ void pdb_free_change(pdb_change *change) {
     pdb_release_observed_table(change->table);
 }
 
-/* Drops the changes from a position on. */
+/* Drops all changes except the first `count`. */
 static void drop_changes(pdb_connection_observers *observers, size_t count) {
     while (observers->change_count > count) pdb_free_change(&observers->changes[--observers->change_count]);
     if (count == 0) observers->changed_bytes = 0;
@@ -43,7 +43,7 @@ pdb_change pdb_copy_change(const pdb_change *change, size_t *bytes) {
     return copy;
 }
 
-/* Keeps a copy of a change. Does nothing without memory: then the run is about to end, or SQLite fails, too. */
+/* Stores a copy of a change. Does nothing without memory, because in that case the run is about to end or SQLite fails as well. */
 static void keep_change(pdb_connection_observers *observers, const pdb_change *change) {
     if (!PSQL_ADD_ROOM(observers->changes, observers->change_count, observers->change_capacity)) return;
     observers->changes[observers->change_count++] = pdb_copy_change(change, &observers->changed_bytes);
@@ -51,8 +51,8 @@ static void keep_change(pdb_connection_observers *observers, const pdb_change *c
     if (context && context->limit && observers->changed_bytes > context->limit) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
 }
 
-/* Reports a change, or keeps it because the statement may still fail. If no script is running, observers are notified only at
-** the commit. */
+/* Reports a change, or stores it, because the statement may still fail. If no script is running, observers are notified only of the
+** commit. */
 void pdb_observers_notify(pdb_connection_observers *observers, const pdb_change *change) {
     if (observers->savepoint_count == 0 && plua_running_context() == NULL) pdb_call_observers(observers, change);
     else keep_change(observers, change);
@@ -77,7 +77,8 @@ void pdb_observers_statement_ended(pdb_connection_observers *observers) {
 }
 
 void pdb_drop_statement(pdb_connection_observers *observers) {
-    /* The count is 0 if SQLite has undone the statement. After OR FAIL and RAISE(FAIL) the changes before the failure stay. */
+    /* The count of changes is 0 if SQLite has undone the statement. After OR FAIL and RAISE(FAIL), the changes before the failure
+    ** remain. */
     if (sqlite3_changes64(observers->handle) == 0) drop_changes(observers, observers->statement_start);
     pdb_observers_statement_ended(observers);
 }
@@ -111,9 +112,9 @@ void pdb_forget_savepoints(pdb_connection_observers *observers) {
     drop_changes(observers, 0);
 }
 
-/* MARK: - By SQL */
+/* MARK: - Savepoints in SQL */
 
-/* Returns the number of the innermost savepoint of that name, from 1, or 0. */
+/* Returns the number of the innermost savepoint with this name, from 1; 0 without one. */
 static size_t depth_of(pdb_connection_observers *observers, const char *name) {
     size_t depth = observers->savepoint_count;
     while (depth > 0 && (observers->savepoints[depth - 1].name == NULL || sqlite3_stricmp(observers->savepoints[depth - 1].name, name) != 0)) {

@@ -1,4 +1,4 @@
-/* The columns of tables whose changes are reported. */
+/* The tables whose changes are reported, and their columns. */
 #include "CPeriluneRows/Observers/observers.h"
 
 void pdb_release_observed_table(pdb_observed_table *table) {
@@ -18,7 +18,7 @@ void pdb_observers_forget_tables(pdb_connection_observers *observers) {
     }
 }
 
-/* Makes room for a column. NULL without memory. */
+/* Adds a column. Returns NULL without memory. */
 static pdb_observed_column *add_column(pdb_observed_table *table) {
     pdb_observed_column *columns = realloc(table->columns, ((size_t)table->count + 1) * sizeof *columns);
     if (columns == NULL) return NULL;
@@ -27,8 +27,8 @@ static pdb_observed_column *add_column(pdb_observed_table *table) {
     return &columns[table->count++];
 }
 
-/* Reads the columns. Virtual generated columns are not stored and not reported. The columns after them are not reported
-** either, because SQLite's versions number them differently. */
+/* Reads the columns. Virtual generated columns are not stored, so they are not reported. Columns after them are not reported either,
+** because versions of SQLite number them differently. */
 static bool read_columns(const pdb_connection_observers *observers, pdb_observed_table *table, sqlite3_stmt *statement) {
     enum { NAME = 1, TYPE = 2, HIDDEN = 6, VIRTUAL = 2 };
     bool has_virtual = false;
@@ -59,7 +59,7 @@ static bool has_rowid(sqlite3 *handle, const pdb_observed_table *table) {
     return has_rowid;
 }
 
-/* Reads the table inside the hook, at the same moment and in the same way as SQLite's own sessions. */
+/* Reads the table inside the hook, where SQLite's session extension reads it, too, and in the same way. */
 static bool read_table(const pdb_connection_observers *observers, pdb_observed_table *table) {
     char *sql = sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(%Q)", table->schema, table->name);
     sqlite3_stmt *statement = NULL;
@@ -96,7 +96,7 @@ pdb_observed_table *pdb_observed_table_of(pdb_connection_observers *observers, c
         pdb_observed_table *table = *link;
         if (strcmp(table->name, name) != 0 || strcmp(table->schema, schema) != 0) continue;
         if (table->count == sqlite3_preupdate_count(observers->handle)) return table;
-        *link = table->next; /* another connection has changed it */
+        *link = table->next; /* another connection has changed the table */
         pdb_release_observed_table(table);
         break;
     }

@@ -1,9 +1,9 @@
-/* Binds arguments, from the stack or a script's table, to the parameters of a statement. */
+/* Binding of arguments, from the stack or from a script's table, to the parameters of a statement. */
 #include <stdarg.h>
 
 #include "CPeriluneRows/Queries/queries.h"
 
-/* Returns the length of a list: its field `n`, as set by table.pack, or else its `#`. */
+/* Returns the length of a list: its field `n`, as set by table.pack, or else its length without __len. */
 static lua_Integer list_length(lua_State *L, int table) {
     lua_pushliteral(L, "n");
     lua_rawget(L, table);
@@ -29,7 +29,7 @@ pdb_arguments pdb_arguments_at(lua_State *L, const char *verb, int first) {
     return arguments;
 }
 
-/* Raises an error after ending the run that the arguments are for, so that its statement can be used again. */
+/* Raises an error after ending the run of the statement, so that the statement can be used again. */
 static int fail(lua_State *L, const pdb_arguments *arguments, const char *format, ...) {
     va_list list;
     va_start(list, format);
@@ -39,13 +39,13 @@ static int fail(lua_State *L, const pdb_arguments *arguments, const char *format
     return plua_raise(L, "argument", "%s", message);
 }
 
-/* Like fail, with the error on top of the stack, which a conversion has raised. */
+/* Like fail, but raises the error on top of the stack, which comes from a conversion. */
 static int fail_conversion(lua_State *L, const pdb_arguments *arguments) {
     if (arguments->statement) pdb_end_run(arguments->statement);
     return plua_throw(L);
 }
 
-/* Records belong to a higher layer and are recognized by the name of their metatable. */
+/* Records belong to a higher layer, so they are recognized by the name of their metatable. */
 static bool is_record(lua_State *L, int index) {
     if (luaL_getmetafield(L, index, "__name") == LUA_TNIL) return false;
     bool is_record = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "record") == 0;
@@ -53,7 +53,7 @@ static bool is_record(lua_State *L, int index) {
     return is_record;
 }
 
-/* Raises the message on top of the stack, followed by the SQL that the arguments are for. */
+/* Raises an error with the message on top of the stack and the SQL of the statement. */
 static int fail_for_sql(lua_State *L, const pdb_arguments *arguments) {
     enum { longest = 200 };
     const char *sql = arguments->statement ? arguments->statement->sql : NULL;
@@ -94,7 +94,7 @@ static void bind_list_value(lua_State *L, pdb_statement *statement, int paramete
     if (expected) fail_value(L, arguments, position, expected, index);
 }
 
-/* Replaces the name on top of the stack by the argument of that name; nil for a NULL column of a row. Returns false if the table has no
+/* Replaces the name on top of the stack by the argument with this name; nil for a NULL column of a row. Returns false if the table has no
 ** such argument. [-1, +1] */
 static bool push_named(lua_State *L, int table) {
     lua_pushvalue(L, -1);
@@ -109,7 +109,7 @@ static bool push_named(lua_State *L, int table) {
 
 static void check_names(lua_State *L, const pdb_arguments *arguments, int names);
 
-/* Raises an error that lists the parameters missing in the table, or suggests a similar name. */
+/* Raises an error that lists the parameters without an argument in the table, or suggests a similar name. */
 static int raise_missing(lua_State *L, pdb_statement *statement, const pdb_arguments *arguments, int parameters) {
     if (arguments->used == 0) check_names(L, arguments, parameters);
     luaL_Buffer names;
@@ -131,7 +131,8 @@ static int raise_missing(lua_State *L, pdb_statement *statement, const pdb_argum
     return fail_for_sql(L, arguments);
 }
 
-/* Binds the argument whose name is on top of the stack, from a table. Leaves the value. `parameters` is the index of the list of names. */
+/* Binds the argument whose name is on top of the stack, from the table of arguments. Leaves the value on the stack. `parameters` is the
+** stack index of the list of names. */
 static void bind_named_value(lua_State *L, pdb_statement *statement, int parameter, int parameters,
                              pdb_arguments *arguments) {
     if (arguments->used) {
@@ -155,7 +156,7 @@ static void bind_named_value(lua_State *L, pdb_statement *statement, int paramet
     }
 }
 
-/* The fast case: one value for each parameter, all on the stack. */
+/* Binds one value for each parameter, all on the stack: the fast case. */
 static void bind_stack(lua_State *L, pdb_statement *statement, pdb_arguments *arguments) {
     int count = statement->parameter_count, next = arguments->first + (int)arguments->taken;
     if (arguments->list_count - arguments->taken < count) raise_count(L, arguments, count);
@@ -188,7 +189,7 @@ void pdb_bind_arguments(lua_State *L, pdb_statement *statement, int statement_in
                              pdb_arguments *arguments) {
     arguments->statement = statement;
     if (statement->parameter_count == 0) return;
-    /* Each value and its conversion stay on the stack: SQLite does not copy their bytes. */
+    /* Each value and its converted form stay on the stack, because SQLite does not copy their bytes. */
     int most = statement->parameter_count * (arguments->table ? 3 : 2);
     if (most > LUA_MINSTACK / 2) luaL_checkstack(L, most + LUA_MINSTACK, "too many arguments");
     if (arguments->table) bind_table(L, statement, statement_index, arguments);
@@ -197,7 +198,7 @@ void pdb_bind_arguments(lua_State *L, pdb_statement *statement, int statement_in
 
 /* MARK: - Arguments left over */
 
-/* Returns the key of a table that is most similar to a name. Pushes one value, which keeps the list. */
+/* Returns the key of a table that is most similar to a name. Pushes one value, which protects the list from collection. */
 static const char *nearest_name(lua_State *L, int names, const char *name) {
     int count = 0;
     for (lua_pushnil(L); lua_next(L, names); lua_pop(L, 1)) count++;
@@ -230,7 +231,7 @@ static int count_names(lua_State *L, int table) {
     return count;
 }
 
-/* A row may have more columns than the statement has parameters; any other table may not have more names. */
+/* Raises if the statement lacks a parameter for one of the table's names. A row may have more columns than the statement has parameters. */
 static void check_names(lua_State *L, const pdb_arguments *arguments, int names) {
     if (pdb_is_row(L, arguments->table) || count_names(L, arguments->table) == arguments->named) return;
     for (lua_pushnil(L); plua_next_in_order(L, arguments->table); lua_pop(L, 1)) {

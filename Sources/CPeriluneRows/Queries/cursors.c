@@ -1,17 +1,17 @@
-/* Cursors: iterating over rows one at a time. */
+/* Cursors: iteration over the rows of a statement, one at a time. */
 #include "CPeriluneRows/Queries/queries.h"
 
 static const char metatable_key; /* a registry key */
 
 /*
-** Outside of blocks, entering the queue of the connection takes as long as fetching a dozen rows. Therefore an autocommit cursor
-** fetches rows ahead, in portions: of one row at first, then of twice as many each time. A portion ends early if its rows are
-** large or took SQLite long. Scripts can observe this only in these cases:
-** - From the first change on the same connection on, rows are fetched one at a time. Only the rows that were fetched before do not
-**   show that change, which SQLite leaves undefined in any case.
+** Outside of blocks, entering the queue of the connection takes as long as fetching a dozen rows. Therefore an autocommit cursor fetches
+** rows ahead in portions: one row at first, then twice as many each time. A portion ends early if its rows are large or took SQLite long.
+** Scripts can observe this only in these cases:
+** - After the first change on the same connection, rows are fetched one at a time. Only the rows that were fetched before the change do not
+** show it, which SQLite leaves undefined in any case.
 ** - While the database has SQL functions of the script, rows are fetched one at a time, so that calls keep their order.
 ** - A failure is raised after the rows before it.
-** A cursor whose rows have all been fetched keeps its statement until the script has them.
+** Once all rows have been fetched, the cursor keeps its statement until the script has received them.
 */
 enum { most_rows = 256, most_bytes = 64 * 1024, most_instructions = 20000 };
 
@@ -20,22 +20,22 @@ typedef struct {
     pdb_statement *statement; /* NULL if all rows were fetched at once */
     uint32_t run_id;               /* the run of this cursor */
     const pdb_row_form *form;
-    bool is_autocommit; /* opened outside of blocks: each portion has its own access */
+    bool is_autocommit; /* opened outside of blocks: each portion is fetched in its own access */
     bool has_columns, is_done;
     lua_Integer position; /* the position in the list of rows */
     int portion;          /* the number of rows of the last portion */
     int width;            /* the number of values for each row in the list of rows fetched ahead */
-    int fetched, taken;   /* the numbers of rows in the list of rows fetched ahead, and of those that the script has */
+    int fetched, taken;   /* the number of rows in the list of rows fetched ahead, and how many of them the script has received */
     bool is_at_end;       /* SQLite has no more rows */
-    bool has_failure;     /* fetching has failed after the rows fetched ahead */
-    bool is_last_failure; /* that failure has ended the run */
+    bool has_failure;     /* fetching ahead has failed; the error is raised after the fetched rows */
+    bool is_last_failure; /* the failure has ended the run */
     bool has_changes;     /* the connection has written since the first row */
-    uint64_t write_count; /* of the connection, at the last portion */
+    uint64_t write_count; /* the connection's count at the last portion */
     int total_changes;
-    unsigned interruption_count; /* of the database, at the last portion */
+    unsigned interruption_count; /* the database's count at the last portion */
 } cursor;
 
-/* User values. The rows fetched ahead are a list of rows, or of the values of tuples one after the other. */
+/* User values. The list of rows fetched ahead contains rows, or, for tuples, the values of all tuples in sequence. */
 enum { CURSOR_SOURCE = 1 /* compiled statement, or list of rows */, CURSOR_MADE_FROM, CURSOR_ARGUMENTS, CURSOR_DATABASE, CURSOR_CLASS,
        CURSOR_AHEAD, CURSOR_FAILURE, CURSOR_VALUES = CURSOR_FAILURE };
 
@@ -51,7 +51,7 @@ static int finish(cursor *cursor) {
     return 0;
 }
 
-/* Replaces a nil as the first of the values on top of the stack, because it would end the loop. Returns their number. */
+/* Replaces nil as the first of `count` values on top of the stack, because it would end the `for` loop. Returns `count`. */
 static int end_tuple(lua_State *L, int count) {
     if (lua_isnil(L, -count)) {
         pdb_push_null(L);
@@ -67,7 +67,7 @@ static int push_tuple(lua_State *L, pdb_statement *statement) {
     return end_tuple(L, count);
 }
 
-/* Keeps the value that rows are made from. */
+/* Stores the value from which rows are created. */
 static void keep_source(lua_State *L, cursor *cursor) {
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_SOURCE);
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_CLASS);
@@ -80,15 +80,15 @@ static void keep_source(lua_State *L, cursor *cursor) {
     lua_settop(L, top - 2);
 }
 
-/* Reads the columns once the first row has been stepped to, because SQLite may only then have recompiled the statement. */
+/* Reads the columns after stepping to the first row, because SQLite may recompile the statement in that step. */
 static void check_columns(lua_State *L, cursor *cursor) {
     cursor->has_columns = true;
     pdb_check_columns(cursor->statement);
     if (cursor->form != &pdb_tuples_form) keep_source(L, cursor);
 }
 
-/* Raises for an interrupted cursor. Ending an interrupted transaction resets all statements, so the next step would start from
-** the beginning. */
+/* Raises the error of an interrupted cursor. Ending an interrupted transaction resets all statements, so the next step would start from the
+** beginning. */
 static int raise_interrupted(lua_State *L, cursor *cursor) {
     pdb_push_sqlite_error(L, SQLITE_INTERRUPT, "interrupted", cursor->statement->sql, -1);
     cursor->is_done = true;
@@ -102,7 +102,7 @@ static void check_pending_error(lua_State *L, pdb_state *rows, cursor *cursor) {
     pdb_raise_failure(L, cursor->statement);
 }
 
-/* Steps to the next row. Returns whether there is one. */
+/* Steps to the next row. Returns false at the end. */
 static bool step_to_row(lua_State *L, pdb_state *rows, cursor *cursor) {
     pdb_statement *statement = cursor->statement;
     int code = sqlite3_step(statement->handle);
@@ -117,7 +117,7 @@ static bool step_to_row(lua_State *L, pdb_state *rows, cursor *cursor) {
     return true;
 }
 
-/* Pushes the next row. Returns the number of its values, 0 at the end. */
+/* Pushes the next row. Returns the number of its values, or 0 at the end. */
 static int step(lua_State *L, pdb_state *rows, cursor *cursor) {
     pdb_statement *statement = cursor->statement;
     if (cursor->is_at_end) return finish(cursor);
@@ -134,7 +134,7 @@ static int step(lua_State *L, pdb_state *rows, cursor *cursor) {
 
 /* MARK: - Fetching ahead */
 
-/* Returns about how many bytes the values of the current row take. */
+/* Returns the approximate size of the current row's values in bytes. */
 static size_t size_of_row(pdb_statement *statement) {
     size_t size = (size_t)statement->column_count * sizeof(lua_Number) * 2;
     for (int i = 0; i < statement->column_count; i++) {
@@ -144,7 +144,7 @@ static size_t size_of_row(pdb_statement *statement) {
     return size;
 }
 
-/* Sets the values of the current row as the next ones in the list at `list`. */
+/* Appends the values of the current row to the list at `list`. */
 static void take_tuple(lua_State *L, pdb_statement *statement, int list, lua_Integer position) {
     for (int i = 0; i < statement->column_count; i++) {
         pdb_push_value(L, statement, i);
@@ -160,7 +160,7 @@ static void take_row(lua_State *L, cursor *cursor, pdb_row_loop *loop, int list)
     lua_rawseti(L, list, cursor->fetched + 1);
 }
 
-/* A Lua function: fetches the rows of a portion after its first. Argument: the cursor. */
+/* A Lua function: fetches all rows of a portion after the first one. Argument: the cursor. */
 static int take_rows(lua_State *L) {
     enum { SELF = 1, LIST, SOURCE };
     cursor *cursor = lua_touserdata(L, SELF);
@@ -192,7 +192,7 @@ static int take_rows(lua_State *L) {
     return 0;
 }
 
-/* Fetches rows after the current one. A failure is kept until the script has the rows before it. */
+/* Fetches the rows after the current one. A failure is stored until the script has received the rows before it. */
 static void fetch_ahead(lua_State *L, pdb_state *rows, cursor *cursor) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     lua_pushcfunction(L, take_rows);
@@ -225,7 +225,7 @@ static void begin_portion(cursor *cursor) {
     else if (cursor->portion < most_rows) cursor->portion *= 2;
 }
 
-/* Pushes the next one of the rows fetched ahead. Returns the number of its values. */
+/* Pushes the next of the rows fetched ahead. Returns the number of its values. */
 static int next_ahead(lua_State *L, cursor *cursor) {
     enum { LIST = 1 };
     int position = cursor->taken++;
@@ -233,7 +233,7 @@ static int next_ahead(lua_State *L, cursor *cursor) {
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_AHEAD);
     if (cursor->form != &pdb_tuples_form) {
         lua_rawgeti(L, LIST, position + 1);
-        lua_pushnil(L); /* otherwise the list would keep fields that the script adds to a row */
+        lua_pushnil(L); /* otherwise the list would also keep fields that the script adds to the row */
         lua_rawseti(L, LIST, position + 1);
         return 1;
     }
@@ -250,14 +250,14 @@ static void drop_ahead(lua_State *L, int index, cursor *cursor) {
     lua_setiuservalue(L, index, CURSOR_AHEAD);
 }
 
-/* Drops the rows fetched ahead if a script has interrupted the database, so that the next step fails. */
+/* Drops the rows fetched ahead if a script has interrupted the database. The next step then fails. */
 static void check_interruption(lua_State *L, cursor *cursor) {
     if (cursor->has_failure || cursor->interruption_count == cursor->database->interruption_count) return;
     drop_ahead(L, lua_upvalueindex(1), cursor);
     cursor->is_at_end = false;
 }
 
-/* Raises the kept failure with the line that asks for the row. */
+/* Raises the stored failure, with the position of the line that requests the row. */
 static int raise_kept_failure(lua_State *L, cursor *cursor) {
     lua_Debug activation;
     cursor->has_failure = false;
@@ -295,11 +295,11 @@ static int raise_dead(lua_State *L, const cursor *cursor) {
     return plua_raise(L, "dead_handle", "this cursor was used after its block ended");
 }
 
-/* Fetches a portion and returns its first row. Runs in the access of the portion. Upvalue: the cursor. */
+/* Fetches a portion in its own access and returns the first row. Upvalue: the cursor. */
 static int next_portion(lua_State *L) {
     cursor *cursor = lua_touserdata(L, lua_upvalueindex(1));
     pdb_state *rows = cursor->database->rows;
-    if (!is_alive(cursor)) return raise_dead(L, cursor); /* the access may have reset the connection */
+    if (!is_alive(cursor)) return raise_dead(L, cursor); /* opening the access may have reset the connection */
     begin_portion(cursor);
     int count = step(L, rows, cursor);
     if (count > 0 && cursor->portion > 1) fetch_ahead(L, rows, cursor);
@@ -332,7 +332,7 @@ static int next(lua_State *L) {
 
 /* MARK: - Opening */
 
-/* Keeps the arguments alive as long as the cursor, because SQLite has not copied the bytes of strings. */
+/* Keeps the arguments alive as long as the cursor, because SQLite does not copy the bytes of strings. */
 static void keep_arguments(lua_State *L, pdb_call *call, int cursor_index) {
     if (call->statement->parameter_count == 0) return;
     int first = call->arguments.first, last = cursor_index - 1;
@@ -349,7 +349,7 @@ static cursor *push_cursor(lua_State *L, pdb_call *call, const pdb_row_form *for
     *result = (cursor){.database = call->database, .form = form};
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
     lua_setmetatable(L, -2);
-    /* The first user value of a handle or prepared statement keeps its database alive. */
+    /* A handle or prepared statement keeps its database alive by its first user value. */
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, CURSOR_DATABASE);
     if (call->class_index) {
@@ -407,7 +407,7 @@ static int collect(lua_State *L) {
     return 0;
 }
 
-/* Runs when a loop ends for any reason. A cursor that cannot be closed here is closed by the next access to the connection. */
+/* Closes a cursor when its loop ends for any reason. If it cannot be closed now, the next access to the connection closes it. */
 static int close(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     cursor *cursor = pdb_to_userdata(L, 1, rows->cursor_metatable);

@@ -1,4 +1,4 @@
-/* The methods of databases and prepared statements: execute, fetch_all, fetch_one and so on. */
+/* The methods of databases and prepared statements: execute, fetch_all, fetch_one and others. */
 #include "CPeriluneRows/Queries/queries.h"
 
 static int fetch_all(lua_State *L, pdb_call *call) {
@@ -27,7 +27,7 @@ static int fetch_value(lua_State *L, pdb_call *call) {
     return 1;
 }
 
-/* Rejects NULL in values that came through GRDB, which uses perilune.null for it. */
+/* Raises if a list of values from GRDB contains NULL, which is perilune.null there. */
 static void check_no_null(lua_State *L, pdb_call *call, int list) {
     lua_Integer count = (lua_Integer)lua_rawlen(L, list);
     for (lua_Integer i = 1; i <= count; i++) {
@@ -77,7 +77,7 @@ static int columns(lua_State *L, pdb_call *call) {
     return 1;
 }
 
-/* Pushes the names of the parameters, false for nameless ones. */
+/* Pushes the list of parameter names; false for parameters without a name. */
 static int parameters(lua_State *L, pdb_call *call) {
     int count = call->statement->parameter_count;
     lua_createtable(L, count, 0);
@@ -97,7 +97,7 @@ static int is_readonly(lua_State *L, pdb_call *call) {
 }
 
 
-/* MARK: - What scripts call */
+/* MARK: - Methods of scripts */
 
 /* Defines a method that databases and prepared statements share. */
 #define VERB(name, is_read)                                   \

@@ -1,7 +1,7 @@
-/* `execute`: one statement, or several in one text. */
+/* `execute`, for one statement or several statements in one text. */
 #include "CPeriluneRows/Queries/queries.h"
 
-/* Pushes the result of an INSERT. Its row id counts only if the statement has inserted a row. */
+/* Pushes the result of an INSERT. The row id is valid only if the statement has inserted a row. */
 static int push_insertion(lua_State *L, sqlite3 *handle, lua_Integer changed_rows, bool has_inserted) {
     lua_Integer rowid = has_inserted ? sqlite3_last_insert_rowid(handle) : 0;
     pdb_push_changes(L, changed_rows, has_inserted ? &rowid : NULL);
@@ -24,7 +24,7 @@ static void run_to_end(lua_State *L, pdb_call *call) {
 
 /* MARK: - Several statements */
 
-/* Runs the statements of a batch. Positional arguments are used up in order; names are shared. */
+/* Runs the statements of a batch. Each positional argument is used once, in order; named arguments may be used by several statements. */
 static int run_batch(lua_State *L, pdb_call *call, pdb_batch *batch, int sql_index) {
     sqlite3 *handle = call->access->connection->handle;
     lua_Integer total = 0;
@@ -50,8 +50,8 @@ static int execute_batch(lua_State *L, pdb_call *call, int sql_index) {
     pdb_state *rows = call->rows;
     pdb_batch batch = {0};
     batch.sql = lua_tolstring(L, sql_index, &batch.length);
-    /* The collector frees the batch if something is raised. The userdata is as large as the batch's copy of the text, which
-    ** Lua cannot see, so the text counts as memory of the script. */
+    /* If an error is raised, the collector frees the batch. The userdata has the size of the batch's copy of the text, which Lua does not
+    ** see, so that the copy counts as memory of the script. */
     void **guard = lua_newuserdatauv(L, sizeof *guard + batch.length, 0);
     *guard = NULL;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_guard_key);

@@ -1,4 +1,4 @@
-/* Running statements, stepped here or by GRDB. */
+/* Running of statements, which are stepped here or by GRDB. */
 #include "CPeriluneRows/Queries/queries.h"
 
 void pdb_record_read(lua_State *L, pdb_call *call) {
@@ -21,8 +21,8 @@ void pdb_start(lua_State *L, pdb_call *call, pdb_statement **list) {
 
 /* MARK: - Through GRDB */
 
-/* Takes a row from GRDB. The source is below the list. Swift frames are on the stack, so allocations are not refused and
-** nothing may be raised. */
+/* Receives a row from GRDB. The source is below the list. Swift frames are on the stack, so allocations are not refused and nothing may be
+** raised. */
 void pdb_take_row(pdb_execution *run) {
     lua_State *L = run->L;
     if (run->form == NULL || run->is_stale || run->count >= run->limit) return;
@@ -44,8 +44,8 @@ bool pdb_is_change(const pdb_statement *statement) {
 }
 
 /*
-** Returns whether a change may be stepped here, which makes an insert a third faster. GRDB follows changes only for its
-** observers: without observers, and with a transaction open before and after, it has nothing to do.
+** Returns whether a change may be stepped here instead of by GRDB, which makes an insert a third faster. GRDB tracks changes only for its
+** observers. Without observers, and inside a transaction that stays open, GRDB has nothing to do.
 */
 bool pdb_may_step_change(pdb_call *call) {
     pdb_access *access = call->access;
@@ -69,7 +69,7 @@ static bool may_change_schema(const pdb_statement *statement) {
     }
 }
 
-/* Notices that SQLite has recompiled a statement without columns. pdb_check_columns does it for the others. */
+/* Detects that SQLite has recompiled a statement without columns. For other statements, pdb_check_columns does this. */
 static void check_preparation(pdb_statement *statement) {
     int prepare_count = sqlite3_stmt_status(statement->handle, SQLITE_STMTSTATUS_REPREPARE, 0);
     if (statement->prepare_count == prepare_count) return;
@@ -77,7 +77,7 @@ static void check_preparation(pdb_statement *statement) {
     pdb_touch_schema(statement->connection->database);
 }
 
-/* Records the effects of a run before they are forgotten. */
+/* Records the effects of a run, and ends it. */
 void pdb_end_change(pdb_call *call) {
     if (may_change_schema(call->statement)) pdb_touch_schema(call->database);
     else if (call->statement->column_count == 0) check_preparation(call->statement);
@@ -87,14 +87,14 @@ void pdb_end_change(pdb_call *call) {
     pdb_end_run(call->statement);
 }
 
-/* Steps a statement other than a SELECT, here or through GRDB. */
+/* Steps a statement that is not a SELECT, here or through GRDB. */
 static void step_change(lua_State *L, pdb_call *call, pdb_execution *run) {
     pdb_state *rows = call->rows;
     if (pdb_may_step_change(call)) {
         while (pdb_step(L, call)) pdb_take_row(run);
         return;
     }
-    /* The commit of a block is checked at the end of the block. */
+    /* Inside a block, the check happens at the end of the block. */
     if (rows->context->limited && !call->access->in_transaction) run->committing = call->access->connection->grdb;
     bool may_refuse = pdb_begin_statement_call(rows);
     int result = rows->callbacks.run(call->statement->object, run);
@@ -106,7 +106,7 @@ static void step_change(lua_State *L, pdb_call *call, pdb_execution *run) {
     pdb_raise_failure(L, call->statement);
 }
 
-/* Reports a statement that controls transactions or savepoints to the observers. */
+/* Notifies observers if the statement controls transactions or savepoints. */
 static void report_control(lua_State *L, pdb_call *call) {
     if (call->statement->screening.keyword != PDB_KEYWORD_CONTROL) return;
     pdb_did_control(call->access->connection, call->statement->sql);
@@ -118,7 +118,7 @@ static int raise_stale(lua_State *L, pdb_call *call) {
     return plua_raise(L, "schema", "%s: the schema changed while the statement ran; its rows no longer match the record class", call->arguments.verb);
 }
 
-/* Runs a statement whose arguments are bound. Pushes the list of its rows in the requested form, or nothing without a form. */
+/* Runs a statement whose arguments are bound. Pushes the list of its rows in the given form, or nothing without a form. */
 void pdb_run_bound(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_Integer limit) {
     pdb_execution run = {.L = L, .call = call, .statement = call->statement, .form = form, .limit = limit};
     if (form) {

@@ -1,7 +1,7 @@
-/* Fetches all rows of a statement as a list, or the first one. */
+/* Fetching all rows of a statement as a list, or the first row. */
 #include "CPeriluneRows/Queries/queries.h"
 
-/* From this number of rows on, the garbage collector is stopped: nothing that a loop builds can be collected before its end. */
+/* The number of rows after which the garbage collector is stopped. A loop that only builds rows has no garbage to collect until its end. */
 enum { rows_before_pause = 100 };
 
 int pdb_raise_null(lua_State *L, pdb_call *call, lua_Integer row) {
@@ -20,7 +20,7 @@ typedef struct {
     bool is_done;
 } loop;
 
-/* Appends rows to the list at index 1 until no row is left or the list has `limit` rows. Index 2: the source. */
+/* Appends rows to the list at 1 until no row is left or the list has `limit` rows. The source is at 2. */
 static void take_rows(lua_State *L, loop *loop, lua_Integer limit) {
     pdb_call *call = loop->rows.call;
     int top = lua_gettop(L);
@@ -47,8 +47,8 @@ static int take_all_rows(lua_State *L) {
     return 0;
 }
 
-/* The same with the collector paused; it is also started again after an error. It is not paused in a state with a memory limit,
-** which must be able to collect. */
+/* Like take_all_rows, but pauses the collector and restarts it even after an error. Does not pause it in a state with a memory limit, which
+** depends on collection. */
 static void take_all_rows_paused(lua_State *L, loop *loop, int list) {
     bool is_running = lua_gc(L, LUA_GCISRUNNING) && loop->rows.call->rows->context->limit == 0;
     lua_pushcfunction(L, take_all_rows);
@@ -72,7 +72,7 @@ static int take_first_rows(lua_State *L) {
     return 0;
 }
 
-/* Pushes the list of a direct statement's rows. */
+/* Pushes the list of all rows of a statement that is stepped here. */
 static void fetch_direct(lua_State *L, pdb_call *call, const pdb_row_form *form) {
     pdb_start(L, call, &call->access->active);
     loop loop = {.rows = {.call = call}, .form = form};

@@ -1,5 +1,4 @@
-/* The methods of open blobs, modeled on Lua's files, over the value of one column in one row. The length of the value stays
-** the same. */
+/* The methods of open blobs, modeled on Lua's files. An open blob is the value of one column in one row; its length cannot change. */
 #include "CPeriluneRows/Queries/queries.h"
 
 static const char metatable_key; /* a registry key */
@@ -10,7 +9,7 @@ typedef struct {
     sqlite3_int64 size, position;
 } open_blob;
 
-/* Returns the userdata at 1 and raises for other values. [-0, +0, v] */
+/* Returns the open blob at 1, which may be closed; raises for other values. [-0, +0, v] */
 static open_blob *check_self(lua_State *L, const char *verb) {
     open_blob *self = pdb_to_userdata(L, 1, pdb_state_of(L)->open_blob_metatable);
     if (self == NULL) {
@@ -20,7 +19,7 @@ static open_blob *check_self(lua_State *L, const char *verb) {
     return self;
 }
 
-/* Returns the open blob at 1; raises if it is closed or its database may not be used here. [-0, +0, v] */
+/* Returns the open blob at 1; raises if it is closed or if the state may not use databases now. [-0, +0, v] */
 static open_blob *check_open(lua_State *L, const char *verb) {
     open_blob *self = check_self(L, verb);
     if (self->blob == NULL) plua_raise(L, "closed", "blob:%s: the blob was closed", verb);
@@ -41,7 +40,7 @@ static int fail(lua_State *L, open_blob *self, const char *verb, int code) {
     return pdb_raise_sqlite(L, self->blob->access->connection, NULL, code);
 }
 
-/* Reads an integer argument, which may be a float with an integer value. Returns false for other values. [-0, +0, -] */
+/* Reads an integer argument. Floats with integer values are accepted. Returns false for other values. [-0, +0, -] */
 static bool read_integer(lua_State *L, int index, lua_Integer *integer) {
     int is_integer = 0;
     if (lua_type(L, index) == LUA_TNUMBER) *integer = lua_tointegerx(L, index, &is_integer);
@@ -125,7 +124,7 @@ static int read(lua_State *L) {
     int code = sqlite3_blob_read(self->blob->handle, bytes, (int)count, (int)self->position);
     if (code != SQLITE_OK) return fail(L, self, "read", code);
     luaL_pushresultsize(&buffer, (size_t)count);
-    self->position += count; /* not reached if there is no memory for the string */
+    self->position += count; /* only reached if the string could be allocated */
     return 1;
 }
 
@@ -152,7 +151,7 @@ static int write(lua_State *L) {
     return 1;
 }
 
-/* seek([whence [, offset]]), as in Lua's files. */
+/* seek([whence [, offset]]), as for files in Lua. */
 static int seek(lua_State *L) {
     static const char *const names[] = {"set", "cur", "end"};
     open_blob *self = check_open(L, "seek");
@@ -189,7 +188,7 @@ static int close(lua_State *L) {
     return code == SQLITE_OK || code == SQLITE_ABORT ? 0 : pdb_raise_sqlite(L, connection, NULL, code);
 }
 
-/* Runs when the variable goes out of scope. If the blob cannot be closed here, the end of the access closes it. */
+/* Closes the blob when its variable goes out of scope. If that is not possible here, the blob is closed at the end of its access. */
 static int close_variable(lua_State *L) {
     open_blob *self = check_self(L, "close");
     if (self->blob && !pdb_state_of(L)->place) return close(L);

@@ -1,4 +1,4 @@
-/* Running SQL for the methods that scripts call: arguments, runs, and the forms of rows. */
+/* Running SQL for database methods: arguments, runs, and the forms of rows. */
 #ifndef PERILUNE_QUERIES_INTERNAL_H
 #define PERILUNE_QUERIES_INTERNAL_H
 
@@ -7,37 +7,37 @@
 #include "CPeriluneRows/Accesses/accesses.h"
 #include "CPeriluneRows/Rows/rows.h"
 
-/* The methods of databases and of prepared statements that run SQL. */
+/* The methods that run SQL. */
 extern const luaL_Reg pdb_database_verbs[], pdb_statement_verbs[];
 
-/* Makes the metatable of cursors. [-0, +0, m] */
+/* Creates the metatable of cursors. [-0, +0, m] */
 void pdb_open_cursors(lua_State *L);
 
-/* Makes the metatable of open blobs. [-0, +0, m] */
+/* Creates the metatable of open blobs. [-0, +0, m] */
 void pdb_open_open_blobs(lua_State *L);
 
 /* MARK: - Arguments */
 
-/* The arguments of a call, which several statements may share. */
+/* The arguments of a call. Several statements may share them. */
 typedef struct {
     const char *verb;
-    pdb_statement *statement; /* the statement being bound, or NULL; its run ends on errors */
+    pdb_statement *statement; /* the statement being bound, whose run ends on errors; or NULL */
     int first, count; /* stack indices */
     int table;        /* the index of the table that holds all arguments, or 0 */
-    lua_Integer list_count; /* the length of the list, of values or in the table */
-    lua_Integer taken;      /* the number of used values */
+    lua_Integer list_count; /* the number of positional arguments, on the stack or in the table */
+    lua_Integer taken;      /* the number of positional arguments used so far */
     int named;              /* the number of parameters bound by name */
-    int used;         /* the index of a table of used names, for several statements; or 0 */
+    int used;         /* for several statements, the stack index of a table of used names; or 0 */
 } pdb_arguments;
 
-/* Returns the arguments from `first` to the top of the stack: values, or one table of values. [-0, +0, -] */
+/* Returns the arguments from `first` to the top of the stack: values, or one table that contains all values. [-0, +0, -] */
 pdb_arguments pdb_arguments_at(lua_State *L, const char *verb, int first);
 
-/* Binds the arguments of one statement. Leaves values on the stack that must stay until the statement is reset. [-0, +n, e] */
+/* Binds the arguments of one statement. Leaves values on the stack that must stay there until the statement is reset. [-0, +n, e] */
 void pdb_bind_arguments(lua_State *L, pdb_statement *statement, int statement_index,
                              pdb_arguments *arguments);
 
-/* Raises if arguments are left over. [-0, +0, e] */
+/* Raises if some arguments have not been used. [-0, +0, e] */
 void pdb_check_all_used(lua_State *L, pdb_statement *statement, int statement_index,
                              pdb_arguments *arguments);
 
@@ -48,7 +48,7 @@ void pdb_check_all_used(lua_State *L, pdb_statement *statement, int statement_in
 struct pdb_call {
     pdb_state *rows;
     pdb_database *database;
-    uint64_t token; /* the token of the handle or prepared statement; 0 outlives the access */
+    uint64_t token; /* the token of the handle or prepared statement; 0 for the database object, whose cursors may outlive the access */
     pdb_access *access;
     pdb_statement *statement;
     int statement_index;
@@ -63,10 +63,10 @@ struct pdb_call {
 /* Starts a run in the list of an access or connection and binds the arguments. [-0, +n, e] */
 void pdb_start(lua_State *L, pdb_call *call, pdb_statement **list);
 
-/* Reports to GRDB which region a statement reads. [-0, +0, e] */
+/* Reports to GRDB the database region that a statement reads. [-0, +0, e] */
 void pdb_record_read(lua_State *L, pdb_call *call);
 
-/* Steps once and raises failures. Returns whether there is a row. [-0, +0, v] */
+/* Steps once; raises on failure. Returns whether there is a row. [-0, +0, v] */
 static inline bool pdb_step(lua_State *L, pdb_call *call) {
     int code = sqlite3_step(call->statement->handle);
     if (call->rows->has_pending_error) pdb_raise_failure(L, call->statement);
@@ -81,13 +81,13 @@ static inline bool pdb_step(lua_State *L, pdb_call *call) {
 /* The number of rows between checks of the limits. */
 enum { pdb_rows_per_check = 256 };
 
-/* Checks the limits after a number of rows; raises if the run is to end. [-0, +0, v] */
+/* Checks the limits, at intervals of rows. `count` is the number of rows so far. Raises if the run is to end. [-0, +0, v] */
 static inline void pdb_check_limits(lua_State *L, pdb_call *call, lua_Integer count) {
     if (call->rows->context->limited) plua_count_work(L, call->statement->column_count);
     else if (count % pdb_rows_per_check == 0 && pdb_is_cancelled(call->rows)) plua_raise_cancellation(L);
 }
 
-/* Starts a direct statement and steps to its first row. [-0, +n, e] */
+/* Begins a run of a statement that is stepped here, and steps to its first row. [-0, +n, e] */
 static inline bool pdb_step_once(lua_State *L, pdb_call *call) {
     pdb_start(L, call, &call->access->active);
     return pdb_step(L, call);
@@ -102,43 +102,41 @@ bool pdb_may_step_change(pdb_call *call);
 /* Records the effects of a run and ends it. */
 void pdb_end_change(pdb_call *call);
 
-/* Runs a statement other than a SELECT whose parameters are bound. Pushes the list of its rows, or nothing without a form.
+/* Runs a statement that is not a SELECT and whose parameters are bound. Pushes the list of its rows, or nothing without a form.
 ** [-0, +(0|2), e] */
 void pdb_run_bound(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_Integer limit);
 
-/* Starts a run and passes it to pdb_run_bound. [-0, +n, e] */
+/* Begins a run and passes it to pdb_run_bound. [-0, +n, e] */
 void pdb_run_through_grdb(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_Integer limit);
 
 /* MARK: - Forms of rows */
 
-/* A loop over the rows of a statement, with the state of the form. */
+/* A loop that creates rows, with data for the form. */
 typedef struct {
     pdb_call *call;
     int source; /* the stack index of the value pushed by push_source */
     int first, second; /* the stack indices of the values pushed by begin */
     const void *detail;
-    void *state; /* NULL at first */
+    void *state; /* initially NULL */
 } pdb_row_loop;
 
 /*
-** The form of fetched rows: tables, values, or records of the target above. `source` is the stack index of the value
-** pushed by `push_source`, which stays as long as the statement runs. Rows that go through GRDB are pushed with Swift frames on
-** the stack: `push` raises nothing, and errors there become the pending error.
+** The form of fetched rows: tables, values, or records of a higher target. `source` is the stack index of the value that `push_source` has
+** pushed, which stays there while the statement runs. Rows from GRDB are pushed with Swift frames on the stack: `push` raises nothing, and
+** its errors become the pending error.
 */
 struct pdb_row_form {
-    /* Whether push_source may be called on the first row, because it raises nothing. Otherwise it is called before a run
-    ** through GRDB. */
+    /* Whether push_source raises nothing, and so may be called on the first row. Otherwise it is called before a run through GRDB. */
     bool begins_on_first_row;
-    /* Pushes the value that rows are made from, once the columns are known. [-0, +1] */
+    /* Pushes the value from which rows are created. The columns are known. [-0, +1] */
     void (*push_source)(lua_State *L, pdb_call *call);
     /* Pushes the current row. Returns false and pushes nothing if its columns differ from the source's. [-0, +(0|1), m] */
     bool (*push)(lua_State *L, pdb_statement *statement, int source);
-    /* For many rows: `begin` pushes shared values, then `push_next` pushes each row and returns false for NULL where none is
-    ** allowed. [-0, +n, m] and [-0, +1, m] */
+    /* For many rows: `begin` pushes shared values, and `push_next` pushes each row. It returns false for NULL if NULL is not allowed.
+    ** [-0, +n, m] and [-0, +1, m] */
     void (*begin)(lua_State *L, pdb_row_loop *loop);
     bool (*push_next)(lua_State *L, pdb_row_loop *loop);
-    /* Inspects the row or list of rows on top of the stack after the statement has ended. May raise. NULL: nothing to do.
-    ** [-0, +0] */
+    /* Inspects the row or list of rows on top of the stack after the statement has ended. May raise. May be NULL. [-0, +0] */
     void (*end)(lua_State *L, pdb_state *rows);
 };
 
@@ -152,7 +150,7 @@ static inline void pdb_end_rows(lua_State *L, pdb_state *rows, const pdb_row_for
     if (form->end) form->end(L, rows);
 }
 
-/* MARK: - From a call of a script to a verb */
+/* MARK: - Calls by scripts */
 
 typedef struct {
     const char *name;
@@ -163,12 +161,12 @@ typedef struct {
     bool takes_class;   /* accepts a record class after the SQL or statement */
 } pdb_verb;
 
-/* The Lua functions that run a verb, with a database or a prepared statement below the other arguments. Return the number of
-** results. [-n, +n, e] */
+/* Run a verb for a script's call, with a database or a prepared statement as the first argument. Return the number of results.
+** [-n, +n, e] */
 int pdb_call_on_database(lua_State *L, const pdb_verb *verb);
 int pdb_call_on_statement(lua_State *L, const pdb_verb *verb);
 
-/* Returns whether the statement of a call writes but its access only reads. */
+/* Returns whether the call's statement needs a writing connection but its access is for reading. */
 bool pdb_wants_writer(const pdb_call *call);
 
 /* Defines a verb and its functions for databases and prepared statements. */
@@ -184,7 +182,7 @@ int pdb_execute(lua_State *L, pdb_call *call);
 
 /* MARK: - Fetching */
 
-/* Raises an error for NULL in a row that must have a value. [-0, +0, e] */
+/* Raises an error that a row has NULL where a value is required. [-0, +0, e] */
 int pdb_raise_null(lua_State *L, pdb_call *call, lua_Integer row);
 
 /* Runs a statement and pushes the list of its rows. [-0, +n, e] */
@@ -193,7 +191,7 @@ void pdb_fetch(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_Integ
 /* Pushes the first row of a statement, or nil, and ends the run. [-0, +n, e] */
 void pdb_fetch_first(lua_State *L, pdb_call *call, const pdb_row_form *form);
 
-/* Pushes the values of a generic `for`: iterator, cursor, nil, cursor. [-0, +n, e] */
+/* Pushes the values for a generic `for`: iterator, cursor, nil, cursor. [-0, +n, e] */
 int pdb_open_cursor(lua_State *L, pdb_call *call, const pdb_row_form *form);
 
 #endif

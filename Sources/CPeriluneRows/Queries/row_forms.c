@@ -1,4 +1,4 @@
-/* The basic forms of rows: tables, tuples, values. */
+/* The basic forms of rows: tables, tuples and values. */
 #include "CPeriluneRows/Queries/queries.h"
 
 static void push_nothing(lua_State *L, pdb_call *call) {

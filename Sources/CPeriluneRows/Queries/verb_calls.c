@@ -1,4 +1,4 @@
-/* From a script's call to its verb: access, guard and statement. */
+/* Calls of verbs by scripts: finds the access, the guard and the statement of a call. */
 #include "CPeriluneRows/Queries/queries.h"
 
 bool pdb_wants_writer(const pdb_call *call) {
@@ -6,7 +6,7 @@ bool pdb_wants_writer(const pdb_call *call) {
            (!call->statement->is_readonly || call->statement->screening.wants_writer);
 }
 
-/* A resolved call, the context of its task. */
+/* A call with resolved arguments, which is the context of its task. */
 typedef struct {
     const pdb_verb *verb;
     pdb_call call;
@@ -38,7 +38,7 @@ static bool needs_guard(lua_State *L, const pdb_verb *verb, pdb_database *databa
     return database->rows->callbacks.sql.changes_rows(sql, length);
 }
 
-/* Resolves the arguments from `first` on and runs the call. */
+/* Collects the arguments from `first` on and runs the call as a task. */
 static int run_call(lua_State *L, const pdb_verb *verb, pdb_call call, int first, bool is_guarded) {
     verb_call context = {verb, call};
     context.call.class_index = verb->takes_class ? first++ : 0;

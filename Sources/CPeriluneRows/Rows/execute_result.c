@@ -1,13 +1,13 @@
 /*
 ** The result of `execute`: an object with the fields changed_rows and inserted_rowid.
 **
-** Scripts insert thousands of rows and rarely look at the result, so the common case is cheap: the result for one inserted row is
-** a light userdata whose pointer is the row id with the topmost bit set, which no address of a process has. Other results are
-** full userdata with the same metatable.
+** Scripts insert thousands of rows and rarely read the result, so the common case must be cheap. The result for one inserted row is a light
+** userdata: its pointer is the row id with the topmost bit set, which no address in a process has. Other results are full userdata with the
+** same metatable.
 **
-** All light userdata of a state share this metatable. Other users of light userdata therefore read nil where they had an error
-** before. The alternative is slower by a sixth: a C loop under Lua that inserts rows of four values into a table in memory takes
-** 0.58 µs per row with light userdata and 0.69 µs with full ones, most of it in the collector.
+** All light userdata in a state share this metatable. Indexing other light userdata therefore returns nil instead of raising an error.
+** Without light userdata, inserting is slower by a sixth: a C loop in Lua that inserts rows of four values into a table in memory takes
+** 0.58 µs per row with light userdata and 0.69 µs with full ones, mostly in the collector.
 */
 #include "CPeriluneRows/Rows/rows.h"
 
@@ -35,8 +35,8 @@ void pdb_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer 
     lua_setmetatable(L, -2);
 }
 
-/* Reads the result at `index`. Only Lua calls the metamethods, so the value is one of these objects or a foreign light
-** userdata, for which the answer is false. */
+/* Reads the result at `index`. Only Lua calls the metamethods, so the value is a result or a foreign light userdata. Returns false for the
+** latter. */
 static bool read_changes(lua_State *L, int index, changes *result) {
     if (lua_type(L, index) == LUA_TUSERDATA) {
         *result = *(const changes *)lua_touserdata(L, index);
@@ -78,7 +78,8 @@ static int changes_to_string(lua_State *L) {
     return 1;
 }
 
-/* Upvalues: the object and the number of fields returned so far. Scripts can call it with anything, so it reads no argument. */
+/* The iterator over the fields. Upvalues: the object, and the number of fields returned so far. It ignores its arguments, because scripts
+** can call it with any values. */
 static int next_change(lua_State *L) {
     static const char *const names[] = {"changed_rows", "inserted_rowid"};
     changes self;
@@ -99,7 +100,7 @@ static int changes_pairs(lua_State *L) {
     return 1;
 }
 
-/* Refuses to iterate over the result of a statement: `for row in db:execute("SELECT ...")`. */
+/* Rejects a loop over the result of a statement: `for row in db:execute("SELECT ...")`. */
 static int refuse_call(lua_State *L) {
     return plua_raise(L, "argument", "the result of a statement has no rows; use db:rows(sql, ...) to iterate over rows, or db:fetch_all(sql, ...)");
 }
@@ -110,7 +111,7 @@ void pdb_open_changes(lua_State *L) {
     pdb_new_metatable(L, &metatable_key, "changes", functions);
     lua_pushcfunction(L, refuse_call);
     lua_setfield(L, -2, "__call");
-    /* All light userdata of a state share one metatable. It has no name, because Lua's messages would use it for every one of
+    /* The metatable applies to all light userdata in the state. It has no name, because Lua's messages would use the name for all of
     ** them. */
     lua_pushlightuserdata(L, NULL);
     luaL_newlib(L, functions);

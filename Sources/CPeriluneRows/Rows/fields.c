@@ -1,6 +1,6 @@
 /*
-** Compares, prints and iterates rows and records by their columns in order: the name of each column, and the key of its value in the
-** table.
+** Comparison, text and iteration of rows and records, by their columns in order. A column has a name, and a key under which the table
+** stores its value.
 */
 #include "CPeriluneRows/Rows/rows.h"
 
@@ -22,7 +22,7 @@ bool pdb_have_equal_fields(lua_State *L, int left, int right, int keys) {
     return are_equal;
 }
 
-/* The value as an SQL literal; long ones are cut. */
+/* Adds a blob as an SQL literal, shortened if it is long. */
 static void add_blob(luaL_Buffer *buffer, const char *bytes, size_t length) {
     enum { longest = 32 };
     luaL_addstring(buffer, "x'");
@@ -80,10 +80,10 @@ void pdb_push_text_of_fields(lua_State *L, int table, int names, int keys) {
 
 /* MARK: - Iteration */
 
-/* Upvalues of the iterator. */
+/* The upvalues of the iterator. */
 enum { TABLE = 1, NAMES, KEYS, COLUMNS, HIDDEN, COUNTER };
 
-/* Pushes name -> true for all columns, made when it is first needed. */
+/* Pushes the table name -> true of all columns. It is created on first use. */
 static void push_columns(lua_State *L) {
     int columns = lua_upvalueindex(COLUMNS), names = lua_upvalueindex(NAMES);
     if (lua_isnil(L, columns)) {
@@ -98,8 +98,8 @@ static void push_columns(lua_State *L) {
     lua_pushvalue(L, columns);
 }
 
-/* Returns whether the key at -2 is hidden or belongs to a column: as its name, or as its position if the table stores columns by
-** position. */
+/* Returns whether the iteration skips the key at -2: because it is hidden, or because it is a column's name or, in a table with columns by
+** position, a column's position. */
 static bool is_left_out(lua_State *L, lua_Integer count, int columns) {
     if (lua_isinteger(L, -2)) {
         lua_Integer position = lua_tointeger(L, -2);
@@ -116,7 +116,7 @@ static bool is_left_out(lua_State *L, lua_Integer count, int columns) {
     return is_left_out;
 }
 
-/* Visits the columns in order, then the fields that the script has added to the table. */
+/* Iterates over the columns in order, then over the fields that a script has added to the table. */
 static int next_field(lua_State *L) {
     lua_Integer count = (lua_Integer)lua_rawlen(L, lua_upvalueindex(NAMES));
     lua_Integer position = lua_tointeger(L, lua_upvalueindex(COUNTER)) + 1;

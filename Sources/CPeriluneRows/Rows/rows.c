@@ -2,18 +2,17 @@
 #include "CPeriluneRows/Rows/rows.h"
 
 /*
-** The shape of a statement's rows is a list of keys: the names of the columns, or the position for a name that an earlier column
-** has. Index 0 holds the metatable of rows, -1 the list of names. The metatable has, by address: the keys; the lookup table,
-** lower-case name -> position; the exact names, name -> true. BLOBs and TEXT are both strings in Lua: rows with BLOBs have a copy
-** of the metatable that marks their columns.
+** The rows of a statement share a list of keys: for each column its name, or its position if an earlier column has the same name. Index 0
+** of the list is the metatable of the rows, index -1 the list of names. The metatable has fields with addresses as keys: the list of keys;
+** the lookup table, lower-case name -> position; the exact names, name -> true. In Lua, BLOB and TEXT are both strings, so rows with BLOBs
+** have a copy of the metatable that marks the BLOB columns.
 */
 static const char keys_key, lookup_key, exact_key, blobs_key;
 static const char methods_key, missing_key; /* registry keys */
 
 /* MARK: - Rows */
 
-/* Pushes the metatable of rows with BLOBs in the columns that the string on top of the stack marks, and pops the string.
-** [-1, +1, m] */
+/* Pushes the metatable of rows with BLOBs. Pops the string on top of the stack, which marks the BLOB columns. [-1, +1, m] */
 static void push_blob_metatable(lua_State *L, int keys) {
     int mask = lua_gettop(L), metatable = mask + 1;
     lua_pushvalue(L, mask);
@@ -36,7 +35,7 @@ static void push_blob_metatable(lua_State *L, int keys) {
     lua_replace(L, mask);
 }
 
-/* Pushes a string with one byte for each column of the current row: whether it holds a BLOB. [-0, +1, m] */
+/* Pushes a string with one byte for each column of the current row: 'b' for a BLOB. [-0, +1, m] */
 static void push_mask(lua_State *L, pdb_statement *statement) {
     luaL_Buffer buffer;
     luaL_buffinit(L, &buffer);
@@ -73,9 +72,9 @@ void pdb_push_row(lua_State *L, pdb_statement *statement, int keys) {
     lua_setmetatable(L, -2);
 }
 
-/* MARK: - What a row knows of its columns */
+/* MARK: - Columns of a row */
 
-/* Pushes a field of the row's metatable, or nothing if the value is not a row. */
+/* Pushes a field of the row's metatable. Pushes nothing and returns false if the value is not a row. */
 static bool push_shape(lua_State *L, int row, const char *field) {
     if (lua_type(L, row) != LUA_TTABLE || !lua_getmetatable(L, row)) return false;
     bool is_row = lua_rawgetp(L, -1, field) == LUA_TTABLE;
@@ -90,7 +89,7 @@ bool pdb_is_row(lua_State *L, int index) {
     return is_row;
 }
 
-/* Returns whether the row has a column with the name at `name`, NULL included. */
+/* Returns whether the row has a column with the name at `name`, even if its value is NULL. */
 bool pdb_row_has(lua_State *L, int row, int name) {
     name = lua_absindex(L, name);
     if (!push_shape(L, row, &exact_key)) return false;
@@ -100,14 +99,14 @@ bool pdb_row_has(lua_State *L, int row, int name) {
     return has_column;
 }
 
-/* Pushes the string at an index, case-folded. */
+/* Pushes the string at an index in lower case. */
 static void push_folded(lua_State *L, int index) {
     size_t length;
     const char *name = lua_tolstring(L, index, &length);
     pdb_push_folded(L, name, length);
 }
 
-/* Returns the position of a column by name in any case or by position, or 0. `lookup` is a stack index. */
+/* Returns the position of a column that is given by its name, in any case, or by its position; 0 without one. `lookup` is a stack index. */
 static lua_Integer position_of(lua_State *L, int lookup, int key) {
     lua_Integer position = 0;
     if (lua_type(L, key) == LUA_TSTRING) {
@@ -121,7 +120,7 @@ static lua_Integer position_of(lua_State *L, int lookup, int key) {
     return position;
 }
 
-/* Pushes the value at a position, or nil if there is no such column. `columns` is the stack index of the list of keys. */
+/* Pushes the value of the column at a position, or nil without such a column. `columns` is the stack index of the list of keys. */
 static void push_at(lua_State *L, int row, int columns, lua_Integer position) {
     if (lua_rawgeti(L, columns, position) == LUA_TNIL || position <= 0) {
         lua_pop(L, 1);
@@ -131,7 +130,7 @@ static void push_at(lua_State *L, int row, int columns, lua_Integer position) {
     lua_rawget(L, row);
 }
 
-/* Calls the function that raises for a name that no column and no method has. */
+/* Calls the function for names that are neither a column nor a method, which raises. */
 static int call_missing(lua_State *L) {
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &missing_key) != LUA_TFUNCTION) return 0;
     lua_pushvalue(L, 1);
@@ -140,8 +139,8 @@ static int call_missing(lua_State *L) {
     return 1;
 }
 
-/* The __index function for keys that are not in the table: a NULL, a method, a name in another case, a position. Upvalues:
-** keys, lookup, exact names, methods. */
+/* __index of rows, for keys that are not in the table: a column with NULL, a method, a name in a different case, or a position. Upvalues:
+** keys, lookup table, exact names, methods. */
 static int row_index(lua_State *L) {
     enum { keys = lua_upvalueindex(1), lookup = lua_upvalueindex(2), exact = lua_upvalueindex(3),
            methods = lua_upvalueindex(4) };
@@ -157,7 +156,7 @@ static int row_index(lua_State *L) {
     return 1;
 }
 
-/* set_missing(f): `f(row, name)` is called for a name that no column and no method of a row has. */
+/* set_missing(f): sets the function f(row, name) for names that are neither a column nor a method of a row. */
 int pdb_set_missing_column(lua_State *L) {
     luaL_checktype(L, 1, LUA_TFUNCTION);
     lua_settop(L, 1);
@@ -165,7 +164,7 @@ int pdb_set_missing_column(lua_State *L) {
     return 0;
 }
 
-/* MARK: - What the library needs for the methods of rows */
+/* MARK: - Functions for the methods of rows */
 
 static void check_row(lua_State *L) {
     if (!pdb_is_row(L, 1)) plua_raise(L, "argument", "expected a row, got %s", plua_describe(L, 1));
@@ -184,7 +183,7 @@ int pdb_row_columns(lua_State *L) {
     return 1;
 }
 
-/* row_blobs(row): returns a string with "b" for each column fetched as a BLOB, or nothing without BLOBs. */
+/* row_blobs(row): returns a string with "b" for each column that was fetched as a BLOB; returns nothing without such columns. */
 int pdb_row_blobs(lua_State *L) {
     lua_settop(L, 1);
     check_row(L);
@@ -224,7 +223,7 @@ static bool have_same_columns(lua_State *L, int left, int right) {
     return are_same;
 }
 
-/* Rows are equal if they have the same columns with the same values. */
+/* Returns whether two rows have the same columns with the same values. */
 static int row_equal(lua_State *L) {
     bool are_equal = pdb_is_row(L, 1) && pdb_is_row(L, 2);
     if (are_equal) {
@@ -256,7 +255,7 @@ static int row_length(lua_State *L) {
 
 /* MARK: - The metatable */
 
-/* Fills the list of keys and the lookup tables from the list at `names`. */
+/* Fills the list of keys and the lookup tables from the list of names at `names`. */
 static void index_names(lua_State *L, int names, int keys, int lookup, int exact) {
     int top = lua_gettop(L), count = (int)lua_rawlen(L, names);
     for (int i = 1; i <= count; i++) {
@@ -307,7 +306,7 @@ static void push_metatable(lua_State *L, int keys, int lookup, int exact) {
     lua_setfield(L, -2, "__metatable");
 }
 
-/* Pushes the list of keys of rows with the columns in the list on top of the stack. [-1, +1, m] */
+/* Replaces the list of column names on top of the stack by the list of keys of such rows. [-1, +1, m] */
 static void push_shape_of_names(lua_State *L) {
     int names = lua_gettop(L), count = (int)lua_rawlen(L, names);
     int keys = names + 1, lookup = keys + 1, exact = keys + 2;
@@ -346,7 +345,8 @@ void pdb_push_keys(lua_State *L, pdb_statement *statement, int statement_index) 
     statement->has_shape = true;
 }
 
-/* Arguments: a list of names, a table with their values, and nil or a string that marks BLOBs like `row_blobs`. Returns a row. */
+/* Creates a row. Arguments: a list of names, a table of their values, and nil or a string that marks BLOBs, like the result of
+** `row_blobs`. */
 int pdb_make_row(lua_State *L) {
     enum { names = 1, values, blobs, keys, row };
     luaL_checktype(L, names, LUA_TTABLE);

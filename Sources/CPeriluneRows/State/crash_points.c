@@ -1,8 +1,8 @@
-/* Points at which tests end the process or a single state, to check how the next one continues with the database.
+/* Crash points: places where tests end the process or a single state, to check how the next one continues with the database.
 **
-** Two environment variables are for tests of whole processes: PERILUNE_CRASH_AT is the number of the point at which SIGKILL comes;
-** PERILUNE_CRASH_LOG names a file that gets a line for each point. A handler is for tests in one process: it ends the state, and
-** nothing else runs in it. */
+** Tests of whole processes use two environment variables: PERILUNE_CRASH_AT is the number of the point at which SIGKILL is sent, and
+** PERILUNE_CRASH_LOG names a file that receives a line for each point. Tests in one process use a handler, which ends the state: nothing
+** else runs in it. */
 #include "CPeriluneRows/State/state.h"
 
 #include <fcntl.h>

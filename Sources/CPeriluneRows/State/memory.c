@@ -1,9 +1,9 @@
-/* Charging the memory that SQLite allocates and the bytes that it writes to the running script. */
+/* Charges the running script for the memory that SQLite allocates and the bytes that it writes. */
 #include <perilune_files.h>
 
 #include "CPeriluneRows/State/state.h"
 
-/* Returns the account to charge for allocations of the current thread: the account of the running state, if it has limits. */
+/* Returns the account to charge for allocations on the current thread: that is the running state's account, if the state has limits. */
 static psql_account *running_account(void) {
     plua_context *context = plua_running_context();
     if (context == NULL || !context->limited || context->extension == NULL) return NULL;
@@ -21,9 +21,9 @@ static psql_account *running_account(void) {
 }
 
 /*
-** Called from time to time, and before an allocation that would exceed the limit. SQLite calls it, so nothing may be raised. It
-** is also the only check while SQLite compiles. If memory cannot be refused, the run ends at the next check: GRDB stops the
-** process if it cannot bind an argument or define a function.
+** Decides about an allocation by SQLite: called at intervals, and before an allocation that exceeds the limit. Nothing may be raised,
+** because SQLite calls it. While SQLite compiles a statement, this is the only check. If memory cannot be refused, the run ends at the next
+** check instead: GRDB ends the process if it cannot bind an argument or define a function.
 */
 static bool allows(void *owner, size_t size) {
     pdb_state *rows = owner;
@@ -37,7 +37,7 @@ static bool allows(void *owner, size_t size) {
     return reason == PLUA_CANCEL_NONE || !(context->may_refuse || rows->may_refuse_memory);
 }
 
-/* Called by SQLite for each write, so nothing may be raised. */
+/* Decides about a write by SQLite. SQLite calls it, so nothing may be raised. */
 static bool may_write(int size) {
     plua_context *context = plua_running_context();
     if (context == NULL) return true;

@@ -1,13 +1,13 @@
 /* The data of one Lua state. */
 #include "CPeriluneRows/State/state.h"
 
-static const char rows_key; /* a registry key; keeps the state from being collected */
+static const char rows_key; /* a registry key; protects the state's data from collection */
 static const char state_metatable_key;
 
-/* The metatable key of userdata whose first word is a Swift object. Collecting the userdata releases the object. */
+/* The key of the metatable for userdata whose first word is a Swift object. Collecting the userdata releases the object. */
 const char pdb_guard_key;
 
-/* The memory stays until all finalizers have run. */
+/* Closes the account. The memory stays allocated until all finalizers have run. */
 static int close_state(lua_State *L) {
     psql_close_account(&((pdb_state *)lua_touserdata(L, 1))->account);
     return 0;

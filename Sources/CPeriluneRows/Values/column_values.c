@@ -1,4 +1,4 @@
-/* Converting an SQLite value to Lua: a column of the current row, a value of a changing row, or an argument. */
+/* Conversion of an SQLite value to Lua: a column of the current row, a value of a changing row, or an argument. */
 #include "CPeriluneRows/Values/values.h"
 
 void pdb_push_column(lua_State *L, sqlite3_value *value, int type, bool is_boolean) {
@@ -23,8 +23,8 @@ void pdb_push_column(lua_State *L, sqlite3_value *value, int type, bool is_boole
 
 const char *pdb_value_bytes(sqlite3_value *value, int type, size_t *length) {
     const char *bytes = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : sqlite3_value_blob(value);
-    /* SQLite had no memory for the text's final NUL. Swift frames may be on the stack, so nothing may be raised: a run with limits is
-    ** about to end. */
+    /* SQLite could not allocate the text's final NUL. Nothing may be raised, because Swift frames may be on the stack. In a state with
+    ** limits, the run is about to end. */
     if (bytes == NULL && type == SQLITE_TEXT && !plua_is_run_cancelled()) abort();
     *length = bytes ? (size_t)sqlite3_value_bytes(value) : 0;
     return bytes ? bytes : "";

@@ -1,6 +1,6 @@
 /*
-** Dates: userdata whose bytes are the microseconds since 1970, as in Swift's DateTime. This file parses the usual forms of text.
-** Swift's DateScanner parses all forms, and these in the same way.
+** Dates: userdata that contain the microseconds since 1970, like Swift's DateTime. This file parses the common text formats. Swift's
+** DateScanner parses all formats, and the common ones in the same way.
 */
 #include "CPeriluneRows/Values/values.h"
 
@@ -33,7 +33,7 @@ static bool take_digit(scanner *scanner, int *number) {
     return true;
 }
 
-/* Reads exactly this number of digits. */
+/* Reads exactly `count` digits. */
 static bool take_digits(scanner *scanner, int count, int *number) {
     *number = 0;
     while (count-- > 0) {
@@ -42,7 +42,7 @@ static bool take_digits(scanner *scanner, int count, int *number) {
     return true;
 }
 
-/* Reads the digits of a fraction and drops those after the sixth. */
+/* Reads the digits of a fraction. Digits after the sixth are ignored. */
 static bool take_microseconds(scanner *scanner, int *number) {
     int count = 0, ignored = 0;
     *number = 0;
@@ -59,8 +59,8 @@ static int days_in_month(int month, int year) {
     return month == 2 && is_leap ? 29 : days[month - 1];
 }
 
-/* Returns the days from 1970 to a day of the years 0 to 9999. Years start in March here, so that the leap day is the last of
-** its year. */
+/* Returns the number of days from 1970 to a day in the years 0 to 9999. Years start in March here, so that the leap day is the last day of
+** a year. */
 static int64_t days_since_1970(int year, int month, int day) {
     int march_year = month > 2 ? year : year - 1, march_month = month > 2 ? month - 3 : month + 9;
     int shifted = march_year + 400; /* positive, so that division rounds down */

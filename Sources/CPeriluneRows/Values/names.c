@@ -1,4 +1,4 @@
-/* Comparing names as SQLite does. */
+/* Case folding of names, as SQLite compares them. */
 #include "CPeriluneRows/Values/values.h"
 
 void pdb_push_folded(lua_State *L, const char *name, size_t length) {

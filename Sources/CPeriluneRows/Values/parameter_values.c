@@ -1,7 +1,7 @@
 /* Binds Lua values to statement parameters. */
 #include "CPeriluneRows/Values/values.h"
 
-/* Longer strings are refused before SQLite is asked: it would refuse them too, at its own limit. */
+/* Longer strings are rejected before they are passed to SQLite, which would also reject them, at its own limit. */
 static const size_t longest_string = 1u << 30;
 
 static const char *bind_string(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob) {
@@ -16,10 +16,10 @@ static const char *bind_string(lua_State *L, sqlite3_stmt *statement, int parame
 
 static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index);
 
-/* Returned in place of the expected type: the error is on top of the stack. */
+/* The result if a conversion has failed: its error is on top of the stack. */
 const char pdb_conversion_failed[] = "a value that can be converted";
 
-/* How often a value may be converted until it is plain: a value type may give a date, which has a conversion of its own. */
+/* The maximum number of successive conversions. A custom type may return a date, which is converted in turn. */
 enum { most_conversions = 4 };
 
 static bool has_conversion(lua_State *L, int index) {
@@ -27,7 +27,7 @@ static bool has_conversion(lua_State *L, int index) {
     return type == LUA_TTABLE || (type == LUA_TUSERDATA && !pdb_is_blob(L, index) && !pdb_is_null(L, index));
 }
 
-/* Binds the plain value that the conversions `__to_database` lead to; their results stay on the stack. */
+/* Converts a value by `__to_database` until it is plain, and binds it. The results stay on the stack. */
 static const char *bind_converted(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
     static const char expected[] =
         "a value that SQLite can store (nil, boolean, number, string, perilune.null, perilune.blob or a date)";
@@ -53,7 +53,7 @@ static const char *bind_object(lua_State *L, sqlite3_stmt *statement, int parame
     return bind_string(L, statement, parameter, lua_gettop(L), true);
 }
 
-/* Binds the value. Returns a description of the expected types if it cannot be bound, otherwise NULL. */
+/* Binds a plain value. Returns NULL, or a description of the expected types if the value cannot be bound. */
 static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
     switch (lua_type(L, index)) {
         case LUA_TNIL:

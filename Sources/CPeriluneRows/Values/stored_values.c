@@ -1,4 +1,4 @@
-/* Equality of values in a column: compares the forms in which the column stores them. */
+/* Equality of two values in a column: compares the values that the column would store. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 /* A value as a column stores it. */
 typedef struct {
-    int type; /* LUA_TNIL for NULL, LUA_TNUMBER, LUA_TSTRING, or LUA_TNONE for what SQLite cannot store */
+    int type; /* LUA_TNIL for NULL, LUA_TNUMBER, LUA_TSTRING, or LUA_TNONE for values that SQLite cannot store */
     bool is_integer, is_blob;
     lua_Integer integer;
     lua_Number number;
@@ -19,7 +19,7 @@ enum { LONGEST_NUMBER = 400 };
 
 static bool is_affinity(const char *affinity, const char *name) { return strcmp(affinity, name) == 0; }
 
-/* Returns whether a column with numeric affinity stores a float as an integer. SQLite does not do so for the least and the greatest
+/* Returns whether a column with numeric affinity stores a float as an integer. SQLite does not convert to the smallest and the largest
 ** integer. */
 static bool is_whole(lua_Number number, lua_Integer *integer) {
     if (!(number > -9223372036854775808.0 && number < 9223372036854775808.0)) return false;
@@ -48,7 +48,7 @@ static void store_number(stored_value *value, const char *affinity) {
     }
 }
 
-/* Reads a text that is just a decimal number, as SQLite does: without hexadecimal digits, infinities and names. [-0, +0, -] */
+/* Reads a text that consists of a decimal number. Like SQLite, rejects hexadecimal digits, infinities and names. [-0, +0, -] */
 static bool read_number(lua_State *L, stored_value *value) {
     if (value->length == 0 || value->length > LONGEST_NUMBER || strspn(value->bytes, " \t\n\v\f\r+-.0123456789eE") != value->length) return false;
     if (lua_stringtonumber(L, value->bytes) != value->length + 1) return false;
@@ -110,7 +110,7 @@ int pdb_are_same_stored(lua_State *L) {
     store(L, PLAIN_RIGHT, affinity, &right);
     bool are_same = are_equal(&left, &right);
     if (left.type == LUA_TNONE && right.type == LUA_TNONE) are_same = lua_rawequal(L, PLAIN_LEFT, PLAIN_RIGHT);
-    /* In columns declared as BLOB, strings are bytes. */
+    /* In columns declared as BLOB, strings and blobs with the same bytes are equal. */
     bool holds_bytes = lua_type(L, CONTENT) == LUA_TSTRING && is_affinity(lua_tostring(L, CONTENT), "blob");
     lua_pushboolean(L, are_same && (left.is_blob == right.is_blob || holds_bytes));
     return 1;

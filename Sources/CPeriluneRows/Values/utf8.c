@@ -1,4 +1,4 @@
-/* Checking for valid UTF-8. */
+/* Validation of UTF-8. */
 #include "CPeriluneRows/Values/values.h"
 
 bool pdb_is_utf8(const char *bytes, size_t length) {

@@ -1,5 +1,5 @@
-/* Lists of values as text for URLs: a number that identifies the list, then each value after a letter for its kind, all in
-** URL-safe base64 (RFC 4648) without padding. Equal values have equal texts. */
+/* Encoding of lists of values as text for URLs: a number that identifies the list, then each value after a letter for its kind, in URL-safe
+** base64 (RFC 4648) without padding. Equal values have equal texts. */
 #include <string.h>
 
 #include "CPeriluneRows/Values/values.h"
@@ -8,7 +8,7 @@ static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 enum { number_size = 8, length_size = 4, head_size = 4, most_values = 2000 };
 
-/* The longest text that fits into the length field. */
+/* The longest text whose length fits into the length field. */
 static const size_t longest_text = UINT32_MAX;
 
 /* MARK: - Bytes */
@@ -43,7 +43,7 @@ static int digit_value(char digit) {
     return digit == '-' ? 62 : digit == '_' ? 63 : -1;
 }
 
-/* Pushes the bytes of a text and returns them, or returns NULL if push_base64 cannot have made the text. [-0, +(0|1), m] */
+/* Pushes the decoded bytes of a text and returns them. Returns NULL if push_base64 cannot have created the text. [-0, +(0|1), m] */
 static const uint8_t *push_bytes(lua_State *L, const char *text, size_t text_length, size_t *length) {
     if (text_length % 4 == 1) return NULL;
     *length = text_length / 4 * 3 + (text_length % 4 ? text_length % 4 - 1 : 0);
@@ -56,7 +56,7 @@ static const uint8_t *push_bytes(lua_State *L, const char *text, size_t text_len
             three = three << 6 | (uint32_t)digit;
         }
         for (size_t j = 0; j < 3; j++) bytes[at + j] = (uint8_t)(three >> (16 - 8 * j));
-        /* The last digit has unused bits, which push_base64 leaves 0. */
+        /* The unused bits of the last digit must be 0, as push_base64 leaves them. */
         for (size_t j = at; j < at + 3; j++) if (j >= *length && bytes[j] != 0) return NULL;
     }
     return bytes;
@@ -64,7 +64,7 @@ static const uint8_t *push_bytes(lua_State *L, const char *text, size_t text_len
 
 /* MARK: - Writing */
 
-/* Returns the bytes of a text or blob and sets the letter of its kind. */
+/* Returns the bytes of a text or blob and sets `kind` to the letter of its kind. */
 static const char *text_at(lua_State *L, int index, char *kind, size_t *length) {
     *kind = 't';
     if (lua_type(L, index) == LUA_TSTRING) return lua_tolstring(L, index, length);
@@ -135,7 +135,7 @@ int pdb_write_values(lua_State *L) {
 
 /* MARK: - Reading */
 
-/* Pushes the value at `bytes` and returns its end, or returns NULL if no value begins there. [-0, +(0|1), m] */
+/* Pushes the value encoded at `bytes` and returns the position after it. Returns NULL for an invalid encoding. [-0, +(0|1), m] */
 static const uint8_t *push_value(lua_State *L, const uint8_t *bytes, const uint8_t *end) {
     if (bytes == end) return NULL;
     char kind = (char)*bytes++;

@@ -6,40 +6,40 @@
 
 #include <perilune_state.h>
 
-/* Collected statements that Swift releases on the queue of their connection. Owned by Swift. */
+/* A list of collected statements, owned by Swift, which releases them on the queue of their connection. */
 typedef struct {
     void **objects;
     size_t count, capacity;
 } pdb_release_list;
 
-/* Rights of scripts on a database, beyond reading and writing. */
+/* Flags of a database: permissions of scripts beyond reading and writing, and its kind. */
 enum {
     PDB_DATABASE_FILES = 1u << 0,    /* ATTACH, DETACH, VACUUM INTO and so on */
     PDB_DATABASE_CLOSABLE = 1u << 1, /* close() */
-    PDB_DATABASE_POOL = 1u << 2,     /* a pool: reads may run on different connections than writes */
-    PDB_DATABASE_PREVIEW = 1u << 3,  /* no ATTACH of files and no VACUUM INTO, even if files are granted */
-    PDB_DATABASE_SNAPSHOT = 1u << 4, /* a snapshot, whose connection is in a read transaction for its whole life */
+    PDB_DATABASE_POOL = 1u << 2,     /* a pool: reads may use different connections than writes */
+    PDB_DATABASE_PREVIEW = 1u << 3,  /* no ATTACH of files and no VACUUM INTO, even with PDB_DATABASE_FILES */
+    PDB_DATABASE_SNAPSHOT = 1u << 4, /* a snapshot, whose connection stays in one read transaction */
 };
 
-/* Pushes the object through which scripts use a database. `owner` is a retained Swift object, which is added to the context's
-** garbage when the userdata is collected; `leftover` must live as long. `path` is copied and used in messages; it is empty in
-** memory. [-0, +1, m] */
+/* Pushes the object by which scripts use a database. `owner` is a retained Swift object, which is added to the context's garbage when the
+** userdata is collected; `leftover` must live as long. `path` is copied and used in messages; it is empty for a database in memory.
+** [-0, +1, m] */
 void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, unsigned flags, const char *path);
 
-/* A remote database that a local one represents. Statements run there. All pointers must live as long as the owner. */
+/* A database in a cluster, which a local database represents. Statements run in the cluster. All pointers must live as long as the
+** owner. */
 typedef struct {
     void *context;
     const int64_t *change_count; /* the number of rows changed by the last statement */
-    /* Makes the next statement be sent without waiting for its response, if possible: an INSERT that must change
-    ** `change_count` rows and give the last one the id `rowid`, unless that is NULL. 0 turns it off. Differences are known
-    ** once the responses have arrived. */
+    /* Allows to send the next statement without waiting for its response. It must be an INSERT that changes `change_count` rows, and whose
+    ** last row has the id `rowid`, unless that is NULL. 0 cancels this. Deviations are detected when the responses arrive. */
     void (*expect)(void *context, int64_t change_count, const int64_t *rowid);
-    /* Waits for the responses. Returns false, with a pending error, if the transaction is lost. */
+    /* Waits for outstanding responses. Returns false, with a pending error, if the transaction is lost. */
     bool (*settle)(void *context);
     const int64_t *failure_count; /* the number of unexpected responses so far */
 } pdb_remote;
 
-/* Makes a database represent a remote one. */
+/* Makes a database represent one in a cluster. */
 void pdb_set_remote(pdb_database *database, const pdb_remote *remote);
 
 /* Returns the database of a database object or of a live handle, or NULL. [-0, +0, -] */
@@ -51,12 +51,12 @@ bool pdb_is_database(lua_State *L, int index);
 /* Returns whether scripts may close the database. */
 bool pdb_database_is_closable(pdb_database *database);
 
-/* Returns a number that changes when the schema of the database may have changed: after statements that neither read nor
-** insert, update or delete; at the end of an access with such a statement; when SQLite has recompiled a statement; after
-** errors that a changed schema can cause. It grows and is unique to the database. Never fails. */
+/* Returns a number that changes when the schema of the database may have changed: after statements other than SELECT, INSERT, UPDATE and
+** DELETE; at the end of an access with such a statement; when SQLite has recompiled a statement; and after errors that a changed schema can
+** cause. The number grows and is unique to the database. Never fails. */
 int64_t pdb_schema_generation(pdb_database *database);
 
-/* Records that the schema may have changed without the row path noticing: by Swift, or by a rollback. */
+/* Records that the schema may have changed by Swift code or by a rollback, which this target does not detect. */
 void pdb_forget_schema(pdb_database *database);
 
 /* Records that a script has interrupted the statements of the database. */
@@ -68,19 +68,19 @@ void *pdb_database_owner(pdb_database *database);
 /* Pushes the database object of the handle at `index`. [-0, +1, -] */
 void pdb_push_database_object(lua_State *L, int index);
 
-/* Moves all statements of a database to the release list before it is closed. Returns false if an access is open. [-0, +0, m] */
+/* Moves all statements of a database to the release list, before it is closed. Returns false if an access is open. [-0, +0, m] */
 bool pdb_database_detach(lua_State *L, pdb_database *database);
 
-/* Moves the statements of a connection that is to be closed to the release list. No access to it may be open. [-0, +0, -] */
+/* Moves the statements of a connection to the release list, before it is closed. No access to it may be open. [-0, +0, -] */
 void pdb_forget_connection(lua_State *L, pdb_database *database, sqlite3 *handle);
 
-/* Push the method tables of databases and handles, and of prepared statements, for further methods. [-0, +1, m] */
+/* Push the method table of databases and handles, or of prepared statements, so that methods can be added. [-0, +1, m] */
 void pdb_push_database_methods(lua_State *L);
 void pdb_push_statement_methods(lua_State *L);
 
-/* Sets the process-wide functions for recordings of changes, called on the thread of a connection. `check` is called from time to time
-** while statements run, `will_begin` before an access, `is_recorded` when observers give up the hook that recordings use, and `record`
-** with each change, inside the hook. NULL disables recordings. */
+/* Sets the process-wide functions for recording changes, which are called on the thread of a connection. `check` is called at intervals
+** while statements run, `will_begin` before an access, `is_recorded` when observers release the hook that recordings share, and `record`
+** for each change, inside the hook. NULL disables recordings. */
 void pdb_follow_recordings(void (*check)(sqlite3 *handle), void (*will_begin)(sqlite3 *handle), bool (*is_recorded)(sqlite3 *handle),
                            void (*record)(sqlite3 *handle, int kind, const char *schema, const char *table));
 
@@ -89,9 +89,9 @@ void pdb_follow_recordings(void (*check)(sqlite3 *handle), void (*will_begin)(sq
 typedef enum {
     PDB_READ_STATEMENT,  /* one reading statement in autocommit; a pool may use a reader */
     PDB_WRITE_STATEMENT, /* one call in autocommit, on the writer */
-    PDB_READ,            /* a block: a deferred transaction of reading statements; a pool uses a reader */
+    PDB_READ,            /* a block: a deferred transaction for reading statements; a pool uses a reader */
     PDB_WRITE,           /* a block: one immediate transaction */
-    PDB_DEFERRED,        /* blocks: a transaction of the kind that the script asked for */
+    PDB_DEFERRED,        /* blocks: a transaction of the kind that the script specifies */
     PDB_IMMEDIATE,
     PDB_EXCLUSIVE,
     PDB_MIGRATION,           /* in a transaction that GRDB has begun for the migration */
@@ -100,7 +100,7 @@ typedef enum {
     PDB_GUARD,               /* one call that is undone if it fails, by a transaction or a savepoint */
 } pdb_access_mode;
 
-/* An open access. Lives on the C stack; inner accesses point to outer ones. */
+/* An open access. Lives on the C stack; an inner access refers to the outer one. */
 struct pdb_access {
     pdb_access *outer;
     pdb_database *database;
@@ -108,21 +108,22 @@ struct pdb_access {
     uint64_t token;
     pdb_access_mode mode;
     bool is_readonly;    /* allows only statements that change nothing */
-    bool in_transaction; /* a block has opened the transaction, so SQL may not end it */
+    bool in_transaction; /* a block has begun the transaction, so SQL must not end it */
     pdb_statement *active; /* running statements, reset when the access ends */
     struct pdb_open_blob *blobs; /* open blobs, closed when the access ends */
-    bool is_taken;              /* the call of the guard has started */
-    bool runs_deferred_callbacks;           /* runs callbacks of observers after a transaction */
+    bool is_taken;              /* the call for which the guard was opened has started */
+    bool runs_deferred_callbacks;           /* runs observers' callbacks after a transaction */
     bool has_date;
     int64_t date; /* the time of the transaction in microseconds since 1970, once a script has read it */
-    bool has_asked, is_unobserved; /* whether GRDB has observers, determined at the first change */
+    bool has_asked, is_unobserved; /* whether GRDB has observers, which is checked at the first change */
     pdb_access_request *request;
 };
 
-/* Returns the innermost access to the database that is open in this state, or to any database for NULL; or NULL. [-0, +0, -] */
+/* Returns the innermost open access to the database in this state, or to any database if `database` is NULL. Returns NULL without one.
+** [-0, +0, -] */
 pdb_access *pdb_current_access(lua_State *L, pdb_database *database);
 
-/* Return GRDB's connection object and SQLite's handle of an open access. */
+/* Return GRDB's object and SQLite's handle for the connection of an open access. */
 void *pdb_access_grdb(pdb_access *access);
 sqlite3 *pdb_access_handle(pdb_access *access);
 
@@ -130,7 +131,7 @@ sqlite3 *pdb_access_handle(pdb_access *access);
 
 void *pdb_statement_object(pdb_statement *statement);
 
-/* Returns the start of the last statement within its text: not 0 in a text of several statements. [-0, +0, -] */
+/* Returns the position of the last statement in its text, which is above 0 in a text of several statements. [-0, +0, -] */
 size_t pdb_statement_start(lua_State *L);
 
 #endif

@@ -6,8 +6,7 @@
 
 #include <perilune_state.h>
 
-/* Prepares a state for databases. Call it once, before all other functions of this target. The callbacks are copied.
-** [-0, +0, m] */
+/* Prepares a state for databases. Must be called once, before any other function of this target. The callbacks are copied. [-0, +0, m] */
 void pdb_open(lua_State *L, const pdb_callbacks *callbacks);
 
 #endif

@@ -1,5 +1,5 @@
 /*
-** The parts of running SQL in which Swift takes part.
+** The interface to Swift for running SQL.
 */
 #ifndef PERILUNE_QUERIES_H
 #define PERILUNE_QUERIES_H
@@ -15,19 +15,19 @@ struct pdb_execution {
     lua_State *L;
     pdb_call *call;
     pdb_statement *statement;
-    const pdb_row_form *form; /* NULL: rows are discarded */
-    lua_Integer limit; /* the number of rows wanted; the rest is stepped over */
+    const pdb_row_form *form; /* NULL to discard the rows */
+    lua_Integer limit; /* the number of rows wanted; further rows are skipped */
     lua_Integer count; /* the number of rows taken */
-    int list; /* the stack index of the list, above the value that the form has pushed */
-    void *committing; /* GRDB's connection, on which the statement's commit is refused once the run is to end; or NULL */
-    bool is_stale; /* the columns differ from those for which the form was prepared */
+    int list; /* the stack index of the list of rows; the form's source is below it */
+    void *committing; /* GRDB's connection, on which the statement's commit is refused if the run is to end; or NULL */
+    bool is_stale; /* the columns differ from the ones for which the form was prepared */
 };
 
-/* Takes the current row. Swift calls it within `run`. Raises nothing. */
+/* Receives the current row. Swift calls it within `run`. Raises nothing. */
 void pdb_take_row(pdb_execution *run);
 
-/* Lua functions: (handle, schema, table, column, row id, whether it is writable) -> an open blob, which ends with the open
-** access; and the method table of open blobs. [-n, +1, e] and [-0, +1, m] */
+/* Lua functions: (handle, schema, table, column, row id, whether it is writable) returns a blob that is open until the access ends; the
+** other pushes the method table of open blobs. [-n, +1, e] and [-0, +1, m] */
 int pdb_open_blob_in_access(lua_State *L);
 void pdb_push_open_blob_methods(lua_State *L);
 

@@ -6,14 +6,15 @@
 
 #include <perilune_state.h>
 
-/* Pushes the method table of rows, for further methods. [-0, +1, m] */
+/* Pushes the method table of rows, so that methods can be added. [-0, +1, m] */
 void pdb_push_row_methods(lua_State *L);
 
 /* Returns whether the value is a row. [-0, +0, -] */
 bool pdb_is_row(lua_State *L, int index);
 
-/* Lua functions for the library: row -> list of its column names, which must not be changed; row -> its metatable; list of
-** names, table of values, mask of BLOBs -> row; row -> its mask of BLOBs. [-n, +1, v] */
+/* Lua functions for the library: (row) returns the list of its column names, which must not be changed; (row) returns its metatable; (list
+** of names, table of values, mask of BLOBs) returns a new row; (row) returns its mask of BLOBs; (function) sets the function for missing
+** columns. [-n, +1, v] */
 int pdb_row_columns(lua_State *L);
 int pdb_row_metatable(lua_State *L);
 int pdb_make_row(lua_State *L);
