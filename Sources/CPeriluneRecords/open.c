@@ -1,5 +1,4 @@
-/* Records in a state. Only this file depends on all folders: it opens them and collects the functions for the Lua part of
-** records. */
+/* Opens records in a state. Only this file depends on all folders: it opens them and collects the functions for the Lua part. */
 #include <perilune_records.h>
 
 #include "CPeriluneRecords/Lists/lists.h"
@@ -28,7 +27,7 @@ static int schema_generation(lua_State *L) {
     return 1;
 }
 
-/* touch_schema(db): marks the schema as possibly changed. */
+/* touch_schema(db): records that the schema may have changed. */
 static int touch_schema(lua_State *L) {
     pdb_touch_schema(pdb_check_handle(L, pdb_state_of(L), 1, "touch_schema")->database);
     return 0;
@@ -47,8 +46,8 @@ static int call_in_access(lua_State *L, pdb_access *access, void *context) {
     return lua_gettop(L);
 }
 
-/* with_access(db, mode, function, ...): calls the function in the open access or in a new one. The mode is "read", "write", or
-** "guard", which undoes the changes of a failed call. */
+/* with_access(db, mode, function, ...): calls the function in the open access or in a new one. The mode is "read", "write" or "guard",
+** which undoes the changes of a call that fails. */
 static int with_access(lua_State *L) {
     static const char *const names[] = {"read", "write", "guard", NULL};
     int mode = luaL_checkoption(L, 2, NULL, names);

@@ -1,11 +1,11 @@
-/* Creation of records from the rows of statements. */
+/* Decoding: creates records from the rows of statements. */
 #include "CPeriluneRecords/Decoding/decoding.h"
 
-/* The number of bytes that a snapshot stores without a Lua string. */
+/* The maximum length of a date's text. Texts of this length are packed without a Lua string. */
 enum { longest_date = 40 };
 
-/* Pushes and packs the value of a result column, whose type is given. `known` is the corresponding table column, which
-** determines the type even if SQL has computed the value. */
+/* Pushes and packs the value of a result column with the given type. `known` is the corresponding table column, whose type applies even to
+** values that SQL has computed. */
 static inline void push_and_pack(lua_State *L, sqlite3_value *value, int type, const prec_record_column *known, prec_packer *packer) {
     if (type == SQLITE_INTEGER) {
         lua_Integer integer = sqlite3_value_int64(value);
@@ -28,7 +28,7 @@ static inline void push_and_pack(lua_State *L, sqlite3_value *value, int type, c
     }
 }
 
-/* Pushes the date stored as text in a common format, and packs the text. Returns false and pushes nothing for any other value. */
+/* Pushes a date that is stored as text in a common format, and packs the text. Pushes nothing and returns false for any other value. */
 static bool push_date(lua_State *L, sqlite3_value *value, int type, prec_packer *packer) {
     if (type != SQLITE_TEXT) return false;
     size_t length;
@@ -40,8 +40,8 @@ static bool push_date(lua_State *L, sqlite3_value *value, int type, prec_packer 
     return true;
 }
 
-/* Calls Lua to convert dates stored in other formats in the record on top of the stack. Swift frames may be below, so errors
-** are stored for the statement to raise. */
+/* Converts dates in uncommon formats in the record on top of the stack, by the Lua part. Swift frames may be on the stack, so an error
+** becomes the pending error. */
 static void read_odd_dates(lua_State *L) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     prec_push_callback(L, PREC_CALL_read_dates);
@@ -49,12 +49,13 @@ static void read_odd_dates(lua_State *L) {
     if (plua_pcall(L, 1, 0) != LUA_OK) pdb_keep_pending_error(L);
 }
 
-/* The names of the fields: on the stack, for many records, or in a list on the stack. */
+/* The names of the fields, either on the stack from `first` on, which is faster for many records, or in the list at `list`. */
 typedef struct {
     int first, list;
 } field_names;
 
-/* Pushes the record of a segment. Its metatable is at `metatable`, followed by its chunk. The packer has already begun. */
+/* Pushes the record of a segment. `metatable` is the stack index of its metatable; its chunk follows. The packer has already begun a
+** record. */
 static inline void push_segment(lua_State *L, pdb_statement *statement, const prec_row_layout *row_layout,
                                 const prec_segment *segment, field_names names, int metatable, prec_packer *packer) {
     lua_createtable(L, 0, segment->count);
@@ -70,7 +71,7 @@ static inline void push_segment(lua_State *L, pdb_statement *statement, const pr
             continue;
         }
         if (position == NOT_TAKEN) continue;
-        /* Raising is not allowed here. */
+        /* Raising is not allowed here, so the mismatch is recorded and checked later. */
         if (type != SQLITE_INTEGER && position >= 0 && columns[position].is_boolean) prec_state_of(pdb_state_of(L))->has_type_mismatch = true;
         if (names.list) lua_rawgeti(L, names.list, column + 1);
         else lua_pushvalue(L, names.first + column);
@@ -124,7 +125,8 @@ prec_decoder prec_begin_records(lua_State *L, int row_layout_index) {
     return decoder;
 }
 
-/* Begins a record of the segment in its own chunk or in the open one. The metatable is at `metatable`, followed by the chunk. */
+/* Begins to pack a record of the segment, in its own chunk or, if that is full, in the open one. `metatable` is the stack index of its
+** metatable; the chunk follows. */
 static void begin_packing(lua_State *L, prec_decoder *decoder, int number, int metatable, prec_packer *packer) {
     prec_column_set *column_set = decoder->row_layout->segments[number].column_set;
     prec_chunk *chunk = lua_touserdata(L, metatable + 1);
@@ -138,7 +140,7 @@ static void begin_packing(lua_State *L, prec_decoder *decoder, int number, int m
     packer->index = metatable + 1;
 }
 
-/* Begins a record of the root, which uses the same chunk for many records. */
+/* Begins to pack a record of the root. Many of these records share a chunk. */
 static inline void begin_packing_root(lua_State *L, prec_decoder *decoder, prec_packer *packer) {
     int metatable = decoder->metatables;
     int count = decoder->row_layout->segments[0].column_set->count;
@@ -227,7 +229,7 @@ void prec_raise_type_mismatch(lua_State *L) {
 
 /* MARK: - Records from rows */
 
-/* record_from(table layout, names, values): returns a record with the named values, whose names need not be columns. */
+/* record_from(table layout, names, values): returns a record with the named values. The names need not belong to columns. */
 static int record_from(lua_State *L) {
     enum { layout_index = 1, row_names, values, positions, names, taken, extras, fields, record, order };
     lua_settop(L, 3);

@@ -8,11 +8,11 @@
 
 enum { NOT_IN_TABLE = -1, NOT_TAKEN = -2 };
 
-/* Pushes the key of a result column in records. Returns its position in the table layout, from 0, or one of the constants
-** above. `positions` and `names` belong to the table layout; `taken` is a table of used keys. [-0, +1, m] */
+/* Pushes the key under which records store a result column. Returns the column's position in the table layout, from 0, or one of the
+** constants above. `positions` and `names` belong to the table layout; `taken` is a table of the keys used so far. [-0, +1, m] */
 int prec_push_record_key(lua_State *L, const char *name, int positions, int names, int taken);
 
-/* Pushes the existing or new column set for the list of names on top of the stack, which is popped. [-1, +1, m] */
+/* Pops a list of names and pushes its column set, which is created if it does not exist. [-1, +1, m] */
 prec_column_set *prec_push_column_set_for(lua_State *L, int layout_index, const int *order, int count, int extras);
 
 /* MARK: - Layouts */
@@ -21,9 +21,9 @@ typedef struct {
     prec_column_set *column_set;
     int first, count; /* result columns, from 0 */
     int parent;       /* the segment whose records contain these; -1 for the root */
-    bool is_optional; /* if all columns are NULL, there is no record */
+    bool is_optional; /* there is no record if all columns are NULL */
     bool tracks_changes;
-    bool keeps_blobs; /* fields contain blobs instead of strings, because text with the same bytes is a different value */
+    bool keeps_blobs; /* fields contain blobs instead of strings, to distinguish them from text with the same bytes */
 } prec_segment;
 
 /* Segments in depth-first order: parents precede their children. */
@@ -32,7 +32,7 @@ struct prec_row_layout {
     int64_t generation;
     int prepare_count;
     int column_count, segment_count;
-    int *positions; /* for each result column: in the table layout, from 0; NOT_IN_TABLE for other fields; or NOT_TAKEN */
+    int *positions; /* for each result column, its position in the table layout, from 0, or NOT_IN_TABLE or NOT_TAKEN */
     prec_segment segments[];
 };
 typedef struct prec_row_layout prec_row_layout;
@@ -45,14 +45,14 @@ enum {
     ROW_LAYOUT_VALUES = ROW_LAYOUT_SOURCE,
 };
 
-/* Pushes the row layout for the call's statement, which is positioned on a row or has not run yet. [-0, +1, e] */
+/* Pushes the row layout for the call's statement, which is at a row or has not run yet. [-0, +1, e] */
 prec_row_layout *prec_push_row_layout(lua_State *L, pdb_call *call);
 
-/* The state of a loop that creates records. */
+/* The data of a loop that creates records. */
 typedef struct {
     prec_row_layout *row_layout;
-    int row_layout_index, keys, metatables; /* on the stack; a metatable and a chunk per segment */
-    prec_chunk *chunk; /* of the root; NULL if none exists yet */
+    int row_layout_index, keys, metatables; /* stack indices; at `metatables`, a metatable and a chunk for each segment */
+    prec_chunk *chunk; /* the chunk of the root, or NULL before its first record */
 } prec_decoder;
 
 /* Pushes the values that decoding needs on the stack. [-0, +n, m] */
@@ -61,11 +61,11 @@ prec_decoder prec_begin_records(lua_State *L, int row_layout_index);
 /* Pushes the record of the statement's current row. [-0, +1, m] */
 void prec_decode(lua_State *L, pdb_statement *statement, prec_decoder *decoder);
 
-/* Pushes a single record. Returns false and pushes nothing if the columns differ from the row layout's. [-0, +(0|1), m] */
+/* Pushes a single record. Pushes nothing and returns false if the statement has other columns than the row layout. [-0, +(0|1), m] */
 bool prec_push_record(lua_State *L, pdb_statement *statement, int row_layout_index);
 
-/* Raises if the record or list on top of the stack has a field that does not match the type of its column, unless the class
-** accepts it. Called only if decoding has found a possible mismatch. [-0, +0, e] */
+/* Raises if a field of the record or list on top of the stack does not match its column's type, unless the class accepts it. Only called if
+** decoding has found a possible mismatch. [-0, +0, e] */
 void prec_raise_type_mismatch(lua_State *L);
 
 /* Raises on a type mismatch if decoding has found a possible one. [-0, +0, e] */
@@ -75,10 +75,10 @@ static inline void prec_check_types(lua_State *L, const pdb_state *rows) {
 
 /* MARK: - Fetching */
 
-/* The rows of a statement as records of the class at the call's `class_index`. */
+/* The form of rows as records of the class at the call's `class_index`. */
 extern const pdb_row_form prec_records_form;
 
-/* Pushes the list of records, or the first record or nil; returns 1. [-0, +n, e] */
+/* Push the list of all records; or the first record, or nil without one. Return 1. [-0, +n, e] */
 int prec_fetch_records(lua_State *L, pdb_call *call);
 int prec_fetch_record(lua_State *L, pdb_call *call);
 

@@ -1,12 +1,11 @@
-/* Fetching records: the record form of rows, and the functions that return it. */
+/* Fetching of records: their form of rows, and the functions that return records. */
 #include "CPeriluneRecords/Decoding/decoding.h"
 
 /* MARK: - The form */
 
 static void push_source(lua_State *L, pdb_call *call) { prec_push_row_layout(L, call); }
 
-/* In the loop, `first` and `second` are the decoder's keys and metatables, the detail is the row layout, and the state is the
-** chunk. */
+/* Begins a loop. Its `first` and `second` are the decoder's keys and metatables, `detail` is the row layout, and `state` the chunk. */
 static void begin(lua_State *L, pdb_row_loop *loop) {
     prec_decoder decoder = prec_begin_records(L, loop->source);
     loop->detail = decoder.row_layout;

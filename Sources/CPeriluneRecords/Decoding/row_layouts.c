@@ -1,11 +1,12 @@
-/* Row layouts: the use of each result column in records. */
+/* Row layouts: how records use each result column. */
 #include "CPeriluneRecords/Decoding/decoding.h"
 
 #include <string.h>
 
 /* MARK: - Roles of columns */
 
-/* Returns the position of a column in the table layout, from 0, or NOT_IN_TABLE. `positions` is the table of the table layout. */
+/* Returns the position of a column in the table layout, from 0, or NOT_IN_TABLE. `positions` is the stack index of the layout's table of
+** positions. */
 static int find_position(lua_State *L, int positions, const char *name) {
     lua_pushstring(L, name);
     if (lua_rawget(L, positions) == LUA_TNIL) {
@@ -78,8 +79,8 @@ typedef struct {
     int index, keys, column_sets; /* the row layout and its lists, on the stack */
 } builder;
 
-/* Adds the fields for associated rows to the lists of fields and extras, so that fields without a row are nil. Returns whether
-** there are any. */
+/* Adds the fields for associated rows to the lists of fields and extras, so that a missing row is nil. Returns whether there are such
+** fields. */
 static bool add_association_fields(lua_State *L, int description, int fields, int extras) {
     if (description == 0 || lua_getfield(L, description, "fields") != LUA_TTABLE) return false;
     lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
@@ -93,23 +94,23 @@ static bool add_association_fields(lua_State *L, int description, int fields, in
     return count > 0;
 }
 
-/* Returns the name of a result column: from the segment's description at `names`, or else from SQLite, which may rename
-** columns of joins and subqueries. Pushes the value that keeps the name alive. */
+/* Returns the name of a result column, either from the segment's list at `names` or from SQLite, which may rename columns of joins and
+** subqueries. Pushes the value that protects the name from collection. */
 static const char *push_column_name(lua_State *L, sqlite3_stmt *handle, int column, int names, int index) {
     if (lua_istable(L, names) && lua_rawgeti(L, names, index) == LUA_TSTRING) return lua_tostring(L, -1);
     const char *name = sqlite3_column_name(handle, column);
     return lua_pushstring(L, name ? name : "");
 }
 
-/* Returns whether a column is only used by the library, which removes the value from the record: its name is not among the
-** fields. Pages of requests in Lua (page_searches.lua) use this prefix. */
+/* Returns whether a column is only for the library, which removes it from the record: it is not among the fields. Pages of requests in Lua
+** (page_searches.lua) use this prefix. */
 static bool is_carried(const char *name) {
     static const char beginning[] = "perilune_carried_";
     return strncmp(name, beginning, sizeof beginning - 1) == 0;
 }
 
-/* Fills in the segment for the class whose table layout is at `layout_index`, and adds its column set to the list.
-** `description` is the index of its description, or 0. */
+/* Fills in a segment for the class with the table layout at `layout_index`, and adds its column set to the list. `description` is the stack
+** index of the segment's description, or 0. */
 static void build_segment(lua_State *L, builder *builder, int number, int layout_index, int description) {
     prec_segment *segment = &builder->row_layout->segments[number];
     sqlite3_stmt *handle = builder->call->statement->handle;
@@ -159,8 +160,8 @@ static int integer_field(lua_State *L, int table, const char *name, int other) {
     return integer;
 }
 
-/* Builds the segments from a list of tables with class, first and count (columns, from 1), the names of the columns, parent
-** (an index in the list), field, optional and keeps_blobs, and fields: the names of fields for associated rows. */
+/* Builds the segments from a list of descriptions. Each is a table with class, first (column, from 1), count, names of columns, parent (an
+** index in the list), field, optional, keeps_blobs, and fields: the names of fields for associated rows. */
 static void build_segments(lua_State *L, builder *builder, int list, int fields) {
     int column_count = builder->row_layout->column_count;
     for (int i = 0; i < builder->row_layout->segment_count; i++) {
@@ -231,7 +232,7 @@ static prec_row_layout *build(lua_State *L, pdb_call *call) {
     lua_createtable(L, segment_count, 0);
     if (is_class) build_root(L, &builder, top + 1, index + 3);
     else build_segments(L, &builder, source, index + 3);
-    /* Read again here, because reading the schema may have found that it has changed. */
+    /* The generation is read again, because reading the schema may have revealed a change. */
     row_layout->generation = call->database->schema_generation;
     lua_setiuservalue(L, index, ROW_LAYOUT_FIELDS);
     lua_setiuservalue(L, index, ROW_LAYOUT_COLUMN_SETS);

@@ -1,38 +1,40 @@
 /*
-** Inserts consecutive records with plain values in batches, by statements of many rows. The values that the database stores must be known
-** beforehand: NULL for missing values, and consecutive row ids. Triggers may do anything, and conflict clauses skip rows, so tables that
-** have them are written row by row. So are the first rows, to see whether ids are consecutive.
+** Batches of insert_all: consecutive records with plain values are inserted by statements with many rows. The values that the database
+** stores must be known beforehand: NULL for missing values, and consecutive row ids. Tables with triggers or conflict clauses are written
+** row by row, because triggers may do anything and conflict clauses skip rows. The first rows are also written individually, to check
+** whether their ids are consecutive.
 */
 #include "CPeriluneRecords/Lists/lists.h"
 #include "CPeriluneRecords/Model/prefetch.h"
 
-/* If two rows had consecutive ids, the next ones will too: SQLite chooses random ids only when the largest id is taken. */
+/* Once two rows have had consecutive ids, later rows have them, too: SQLite chooses random ids only after the largest possible id is in
+** use. */
 enum { fewest_rows = 16, most_values = 2048, rows_before_batches = 2 };
 
-/* Rows for one statement. On the stack from TOP on: a first record with its column set and table layout, the names of the table layout's
-** columns, the statement in both forms, then each record with its values. */
+/* The rows of one statement. The stack contains, from TOP on: a first record with its column set and table layout; the names of the table
+** layout's columns; the statement in both forms; each record with its values. */
 typedef struct {
     prec_record_write work;
     prec_mask mask; /* all columns, but the row id only if all records have it */
-    const void *plain;  /* the metatable of records of the column set that have no snapshot */
+    const void *plain;  /* the metatable of records with this column set and without a snapshot */
     prec_packer packer;
     bool has_key, tracks_changes;
-    int names, write;      /* on the stack: the first name; the statement */
-    int first_row, stride; /* on the stack: the first record, and how far the next one is */
-    int rows, count;       /* wanted, and there */
+    int names, write;      /* stack indices of the first name and of the statement */
+    int first_row, stride; /* the stack index of the first record, and the distance to the next one */
+    int rows, count;       /* the number of rows wanted, and of rows collected */
 } batch;
 
-/* The least number of rows for which a separate statement pays off. In a cluster, each statement is a message that is sent ahead. */
+/* Returns the minimum number of rows for a statement of their own. In a cluster it is 1, because each statement is a message that is sent
+** ahead. */
 static int fewest_rows_of(const prec_insertion *insertion) { return insertion->is_ahead ? 1 : fewest_rows; }
 
-/* Returns how many rows the next statement inserts; 0 if records are inserted one by one. (Measured: more rows do not
-** make it faster.) */
+/* Returns the number of rows for the next statement, or 0 to insert the records individually. (Measured: more rows are not faster.) */
 static int rows_of_batch(prec_insertion *insertion, int columns, lua_Integer left) {
     static const int sizes[] = {128, 48, fewest_rows, 4, 1};
     int most = sqlite3_limit(insertion->access->connection->handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1);
     int values = most < most_values ? most : most_values, fewest = fewest_rows_of(insertion);
     if (columns == 0) return 0;
-    /* The maximum number of values in a message. */
+    /* as many rows as the maximum number of values in a message allows */
     if (insertion->is_ahead && values / columns < sizes[0] && values / columns <= left) return values / columns;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && sizes[i] >= fewest; i++) {
         if (sizes[i] <= left && columns <= values / sizes[i]) return sizes[i];
@@ -40,7 +42,7 @@ static int rows_of_batch(prec_insertion *insertion, int columns, lua_Integer lef
     return 0;
 }
 
-/* Which columns are written. */
+/* Marks the columns to write. */
 static void mark_all(batch *batch) {
     prec_table_layout *layout = batch->work.layout;
     prec_begin_mask(&batch->mask, layout->column_count);
@@ -49,7 +51,7 @@ static void mark_all(batch *batch) {
     }
 }
 
-/* Puts a draft for the rows of the batch in its place. */
+/* Ensures that the draft on the stack is empty and has space for the rows of the batch. */
 static void begin_draft(lua_State *L, const batch *batch) {
     prec_chunk *draft = lua_touserdata(L, DRAFT);
     int count = batch->work.layout->column_count;
@@ -61,7 +63,7 @@ static void begin_draft(lua_State *L, const batch *batch) {
     lua_replace(L, DRAFT);
 }
 
-/* Pushes the names of all columns, and the statement, whose run begins. */
+/* Pushes the names of all columns and the statement, and begins its run. */
 static void begin_statement(lua_State *L, batch *batch) {
     prec_record_write *work = &batch->work;
     int count = work->layout->column_count;
@@ -77,7 +79,7 @@ static void begin_statement(lua_State *L, batch *batch) {
     batch->first_row = lua_gettop(L) + 1;
 }
 
-/* Pushes the first record and the values that the batch needs. Returns false if the record needs its own statement. */
+/* Pushes the first record and the values that the batch needs. Returns false if the record must be inserted individually. */
 static bool begin_batch(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
     if (position < insertion->singles) return false;
     lua_Integer left = (position < insertion->end ? insertion->end : insertion->count + 1) - position;
@@ -102,7 +104,7 @@ static bool begin_batch(lua_State *L, prec_insertion *insertion, batch *batch, l
     return true;
 }
 
-/* Prefetches the records after the one at a position: they are scattered in memory. */
+/* Prefetches later records of the list, because records are scattered in memory. */
 static void prefetch(lua_State *L, lua_Integer position) {
     enum { fields_ahead = 6, tables_ahead = 12 };
     int top = lua_gettop(L);
@@ -136,7 +138,7 @@ static bool push_similar(lua_State *L, prec_insertion *insertion, const batch *b
     return true;
 }
 
-/* Binds a number or a string on top of the stack, and packs it. Returns false if the column stores it in a different form. */
+/* Binds and packs the number or string on top of the stack. Returns false if the column stores it in a different form. */
 static inline bool take_usual(lua_State *L, batch *batch, int parameter, const prec_record_column *known, int type) {
     sqlite3_stmt *handle = batch->work.call.statement->handle;
     prec_packer *packer = &batch->packer;
@@ -161,7 +163,7 @@ static inline bool take_usual(lua_State *L, batch *batch, int parameter, const p
     return true;
 }
 
-/* Binds the value on top of the stack, which stays there, and packs it. Returns false for values that need more than binding: objects,
+/* Binds and packs the value on top of the stack, which stays there. Returns false for values that require more than binding: objects,
 ** tables, and nil in a column with a default. */
 static inline bool take_value(lua_State *L, batch *batch, int parameter, int column, int type) {
     const prec_record_column *known = &batch->work.layout->columns[column];
@@ -172,8 +174,8 @@ static inline bool take_value(lua_State *L, batch *batch, int parameter, int col
     return true;
 }
 
-/* Reads the values of the record on top of the stack, and assigns its row id. Returns false, with any number of values pushed, if the
-** record needs its own statement. */
+/* Binds the values of the record on top of the stack, and assigns its row id. Returns false, with any number of values pushed, if the
+** record must be inserted individually. */
 static bool take_row(lua_State *L, prec_insertion *insertion, batch *batch) {
     prec_table_layout *layout = batch->work.layout;
     int record = lua_gettop(L), parameter = batch->count * batch->mask.count;
@@ -200,7 +202,7 @@ static bool take_row(lua_State *L, prec_insertion *insertion, batch *batch) {
     return true;
 }
 
-/* Collects records from a position on, as long as they can share a statement. */
+/* Collects records from a position on, while they can share a statement. */
 static void fill_batch(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
     prec_chunk *draft = lua_touserdata(L, DRAFT);
     for (; batch->count < batch->rows; batch->count++) {
@@ -211,7 +213,7 @@ static void fill_batch(lua_State *L, prec_insertion *insertion, batch *batch, lu
     }
 }
 
-/* Restores the records and reduces the size of the next batch. */
+/* Restores the records of a batch, and makes the next batch end at the same record. */
 static void give_up(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
     pdb_end_run(batch->work.call.statement);
     lua_settop(L, TOP);
@@ -222,7 +224,7 @@ static void give_up(lua_State *L, prec_insertion *insertion, batch *batch, lua_I
     insertion->end = position + batch->count;
 }
 
-/* Raises if the rows are not the expected ones. */
+/* Raises if the number or the ids of the inserted rows are unexpected. */
 static void check_batch(lua_State *L, prec_insertion *insertion, const batch *batch) {
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(insertion->access->connection->handle);
     bool is_known = batch->has_key || batch->work.layout->rowid < 0 || rowid == insertion->last_rowid + batch->count;
@@ -233,7 +235,7 @@ static void check_batch(lua_State *L, prec_insertion *insertion, const batch *ba
     if (batch->has_key) insertion->in_sequence = 0;
 }
 
-/* Takes snapshots: the records now match their rows. */
+/* Sets the snapshots of the records, which now equal their rows. */
 static void keep_snapshots(lua_State *L, const batch *batch) {
     prec_push_metatable_of_draft(L, batch->work.column_set, DRAFT);
     int metatable = lua_gettop(L);
@@ -249,7 +251,7 @@ static int run_batch(lua_State *L) {
     return 0;
 }
 
-/* Returns whether the error on top of the stack may concern one of the rows. Neither SQLite nor a cluster that refuses a value
+/* Returns whether one of the rows may have caused the error on top of the stack. Neither SQLite nor a cluster that refuses a value
 ** identifies the row. */
 static bool is_about_row(lua_State *L) {
     if (!plua_is_error(L, -1)) return false;
@@ -262,7 +264,7 @@ static bool is_about_row(lua_State *L) {
     return is_refused || code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH || code == SQLITE_TOOBIG;
 }
 
-/* Sends the statement without waiting for its answer. */
+/* Allows sending the statement without waiting for its response. */
 static void send_ahead(prec_insertion *insertion, const batch *batch) {
     const pdb_remote *remote = &insertion->database->remote;
     bool has_unknown_id = batch->has_key || batch->work.layout->rowid < 0;
@@ -270,7 +272,7 @@ static void send_ahead(prec_insertion *insertion, const batch *batch) {
     remote->expect(remote->context, batch->count, has_unknown_id ? NULL : &rowid);
 }
 
-/* Runs the statement. Returns false if it has failed because of a row, and the records have to be inserted one by one. */
+/* Runs the statement. Returns false if it has failed because of a row, in which case the records must be inserted individually. */
 static bool try_batch(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
     pdb_mark_rowid(batch->work.call.statement);
     if (insertion->is_ahead) send_ahead(insertion, batch);

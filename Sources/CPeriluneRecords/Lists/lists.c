@@ -1,8 +1,8 @@
-/* Inserting many records. */
+/* insert_all: inserts many records. */
 #include "CPeriluneRecords/Lists/lists.h"
 
-/* Replaces the plain table on top of the stack with a record. Returns false and leaves the stack unchanged if the value is something
-** else or needs the Lua part. */
+/* Replaces the plain table on top of the stack by a record. Returns false, and leaves the stack unchanged, for other values or if the Lua
+** part must create the record. */
 static bool make_element(lua_State *L) {
     int values = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
@@ -56,7 +56,7 @@ void prec_insert_one(lua_State *L, prec_insertion *insertion, lua_Integer positi
     lua_settop(L, TOP);
 }
 
-/* Returns whether a statement that was sent ahead has failed, or had an unexpected result. */
+/* Returns whether a statement that was sent ahead has failed or had an unexpected result. */
 static bool has_failed_ahead(const prec_insertion *insertion) {
     return insertion->is_ahead && insertion->database && *insertion->database->remote.failure_count != insertion->failure_count;
 }
@@ -67,14 +67,14 @@ static void wait_for_answers(lua_State *L, prec_insertion *insertion) {
     if (has_failed_ahead(insertion)) plua_raise(L, "database", "insert_all: some rows were not inserted");
 }
 
-/* In a transaction or savepoint. */
+/* Inserts the records in a transaction or savepoint. */
 static int insert_all_inside(lua_State *L, pdb_access *access, void *context) {
     prec_insertion *insertion = context;
     lua_settop(L, TOP);
     insertion->database = access->database;
     insertion->access = access;
     insertion->count = (lua_Integer)lua_rawlen(L, LIST);
-    access->is_taken = true; /* the guard is for all that is done in it */
+    access->is_taken = true; /* the guard covers all statements inside it */
     insertion->is_ahead = insertion->is_ahead && pdb_is_remote(insertion->database);
     if (insertion->is_ahead) insertion->failure_count = *insertion->database->remote.failure_count;
     for (lua_Integer i = 1; i <= insertion->count;) i += prec_insert_some(L, insertion, i);
@@ -90,7 +90,7 @@ static int insert_all_guarded(lua_State *L) {
     return pdb_run_task(L, &task);
 }
 
-/* Raises the error on top of the stack, to which the list index was added. */
+/* Raises the error on top of the stack, with the list index of the record added. */
 static int raise_for_element(lua_State *L, lua_Integer position) {
     if (position > 0 && plua_is_error(L, -1)) {
         prec_push_callback(L, PREC_CALL_add_list_index);
@@ -101,7 +101,7 @@ static int raise_for_element(lua_State *L, lua_Integer position) {
     return plua_throw(L);
 }
 
-/* Pushes the list of records and returns true. On failure, pushes an error and restores all records. */
+/* Pushes the list of records and returns true. On failure, restores all records, pushes the error and returns false. */
 static bool try_insertion(lua_State *L, prec_insertion *insertion) {
     lua_settop(L, LIST);
     lua_Unsigned count = lua_rawlen(L, LIST);
@@ -117,10 +117,10 @@ static bool try_insertion(lua_State *L, prec_insertion *insertion) {
 }
 
 /*
-** Stack: class, database or nil, list. Returns the list of records.
+** Inserts a list of records and returns it. Stack: class, database or nil, list.
 **
-** Statements are sent ahead: when one fails, later ones have already run. All of them are undone, and run again one after the other, to
-** find the record that caused the failure.
+** In a cluster, statements are sent ahead, so later statements have already run when one fails. In this case all of them are undone and
+** then run one after the other, to find the record that has caused the failure.
 */
 int prec_insert_all(lua_State *L) {
     prec_insertion insertion = {.last_rowid = -1, .present = {.first = 1}, .is_ahead = true};

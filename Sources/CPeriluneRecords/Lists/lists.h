@@ -1,4 +1,4 @@
-/* Insertion of many records: declarations shared by the parts of `insert_all`. */
+/* Declarations shared by the parts of `insert_all`. */
 #ifndef PERILUNE_RECORDS_LISTS_H
 #define PERILUNE_RECORDS_LISTS_H
 
@@ -6,36 +6,36 @@
 
 /*
 ** Stack indices.
-** SAVED: for each record that was inserted individually: its position, the record, a copy of it, and its metatable.
-** RANGES: for records that were inserted in batches: the positions of the first and last one, and whether they had row ids.
+** SAVED: for each record that is inserted individually, its position, the record, a copy of it, and its metatable.
+** RANGES: for each range of records that are inserted in batches, the positions of the first and last one, and whether they had row ids.
 ** SNAPSHOTS: position -> metatable, for records that had a snapshot.
-** INSERTION: the insertion as a light userdata.
+** INSERTION: the insertion, as a light userdata.
 ** MODEL: the model of the class.
 */
 enum { CLASS = 1, LIST = 3, SAVED, RANGES, SNAPSHOTS, RESULT, INSERTION, MODEL, DRAFT, TOP = DRAFT };
 
-/* A range of records that were inserted in one batch. */
+/* A range of records that are inserted in batches. */
 typedef struct {
     lua_Integer first, last;
     bool has_key;
-    lua_Integer older; /* the number of ranges in the list */
+    lua_Integer older; /* the number of earlier ranges in the list */
 } prec_range;
 
 typedef struct {
     pdb_database *database;
     pdb_access *access;
     lua_Integer count;
-    lua_Integer position; /* of the current record, to which errors refer, or 0 */
+    lua_Integer position; /* the position of the current record, for errors; or 0 */
     sqlite3_int64 last_rowid;
-    int in_sequence;     /* the number of consecutive row ids */
-    lua_Integer end;     /* the record here needs its own statement, so batches end before it */
-    lua_Integer singles; /* the records before this one are inserted individually, because a batch has failed */
+    int in_sequence;     /* the number of consecutive row ids so far */
+    lua_Integer end;     /* batches end before this position, because its record must be inserted individually */
+    lua_Integer singles; /* records before this position are inserted individually, because a batch has failed */
     prec_range present; /* the current range */
-    bool is_ahead;         /* statements may be sent before the previous one is answered */
-    int64_t failure_count; /* of statements sent ahead, before the insertion */
+    bool is_ahead;         /* statements may be sent before the previous one has been answered */
+    int64_t failure_count; /* the cluster's count of failures when the insertion began */
 } prec_insertion;
 
-/* Pushes the record at a position of the list. A plain table is converted to a record first. [-0, +1, e] */
+/* Pushes the record at a position of the list. Converts a plain table to a record first. [-0, +1, e] */
 void prec_push_element(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
 /* Pushes the record at a position, its column set and its table layout. [-0, +3, e] */
@@ -44,25 +44,25 @@ prec_record_write prec_begin_element(lua_State *L, prec_insertion *insertion, lu
 /* Returns whether the record has a value for the row id column. [-0, +0, -] */
 bool prec_has_rowid(lua_State *L, prec_record_write *work);
 
-/* Inserts the record at a position. The stack must end at TOP. [-n, +0, e] */
+/* Inserts the record at a position. The top of the stack must be TOP. [-n, +0, e] */
 void prec_insert_one(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
-/* Inserts as many records from a position as fit into one statement, and returns their number. The stack must end at TOP.
+/* Inserts as many records from a position on as fit into one statement. Returns their number. The top of the stack must be TOP.
 ** [-n, +0, e] */
 lua_Integer prec_insert_some(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
-/* MARK: - Restoring records if a later one fails */
+/* MARK: - Restoring records after a failure */
 
-/* Saves the state of the record. [-0, +0, m] */
+/* Saves a record, so that it can be restored. [-0, +0, m] */
 void prec_save_element(lua_State *L, lua_Integer position, int record);
 
-/* Prepares the range for adding the record at a position, starting a new one if necessary. [-0, +0, m] */
+/* Begins a new range, unless the record at `position` can be added to the current one. [-0, +0, m] */
 void prec_begin_range(lua_State *L, prec_range *range, lua_Integer position, bool has_key);
 
-/* Restores a record that was inserted in a batch. Its metatable becomes the saved one or its column set's. [-0, +0, m] */
+/* Restores a record that was inserted in a batch. Its metatable becomes the saved one or the one of its column set. [-0, +0, m] */
 void prec_put_back_one(lua_State *L, lua_Integer position, bool has_key);
 
-/* Restores all records from the last to the first, because a record may be in the list twice. [-0, +0, m] */
+/* Restores all records, the last one first, because a record may be in the list twice. [-0, +0, m] */
 void prec_put_back(lua_State *L, prec_range *range);
 
 /* Lua function: (class, database or nil, list) -> list of records. [-n, +1, e] */

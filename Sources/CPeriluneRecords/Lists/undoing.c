@@ -1,9 +1,9 @@
-/* Restoration of records by insert_all when a later record fails. */
+/* Restores the records of insert_all when a later record fails. */
 #include "CPeriluneRecords/Lists/lists.h"
 
 enum { SAVED_POSITION = 1, SAVED_RECORD, SAVED_COPY, SAVED_METATABLE, saved_size = SAVED_METATABLE };
 
-/* Ensures that the next snapshot of the record uses a different chunk, so that its old entry is found again later. */
+/* Makes the next snapshot of the record use a different chunk, so that the entry in the current chunk is found again after a failure. */
 static void leave_chunk(lua_State *L, int record) {
     int top = lua_gettop(L), column_set = top + 1;
     prec_push_column_set_of(L, record);
@@ -30,7 +30,7 @@ void prec_save_element(lua_State *L, lua_Integer position, int record) {
     leave_chunk(L, record);
 }
 
-/* Restores the record that was saved after `count` others. */
+/* Restores the record whose saved values follow the first `count` elements of SAVED. */
 static void put_back_saved(lua_State *L, lua_Integer count) {
     int top = lua_gettop(L), record = top + 1, copy = top + 2, metatable = top + 3;
     for (int i = SAVED_RECORD; i <= SAVED_METATABLE; i++) lua_rawgeti(L, SAVED, count + i);

@@ -1,4 +1,4 @@
-/* Lua functions called by records, by name. */
+/* Callbacks: functions of the Lua part, called from C by name. */
 #include "CPeriluneRecords/Model/callbacks.h"
 
 #include <lauxlib.h>
@@ -9,7 +9,7 @@
 static const char *const names[] = {NULL, PREC_CALLBACKS(PREC_CALLBACK_NAME)};
 #undef PREC_CALLBACK_NAME
 
-/* The address is the registry key of the list of functions. */
+/* The registry key of the list of callbacks. */
 static const char callbacks_key;
 
 void prec_push_callback(lua_State *L, prec_callback callback) {

@@ -1,6 +1,6 @@
 /*
-** Lua functions that records call, by name. lib/perilune/records/native_callbacks.lua defines them. Lua passes all of them when records
-** are opened; none may be missing.
+** Callbacks: functions of the Lua part, called from C by name. lib/perilune/records/native_callbacks.lua defines them. All must be set when
+** records are opened.
 */
 #ifndef PREC_CALLBACKS_H
 #define PREC_CALLBACKS_H
@@ -16,13 +16,13 @@
 typedef enum { PREC_NO_CALLBACK, PREC_CALLBACKS(PREC_CALLBACK_CASE) PREC_CALLBACKS_END } prec_callback;
 #undef PREC_CALLBACK_CASE
 
-/* Pushes a callback; raises if Lua has not set the callbacks. [-0, +1, v] */
+/* Pushes a callback. Raises if the callbacks are not set. [-0, +1, v] */
 void prec_push_callback(lua_State *L, prec_callback callback);
 
-/* Calls a callback with the whole stack of the running C function, and returns the number of its results. [-n, +m, e] */
+/* Calls a callback with all values on the stack of the running C function. Returns the number of results. [-n, +m, e] */
 int prec_call_in_lua(lua_State *L, prec_callback callback);
 
-/* set_callbacks(functions by name): raises if one is missing or unknown. [-1, +0, v] */
+/* set_callbacks(functions by name): sets all callbacks; raises if one is missing or unknown. [-1, +0, v] */
 int prec_set_callbacks(lua_State *L);
 
 #endif

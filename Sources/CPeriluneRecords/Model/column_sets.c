@@ -1,8 +1,8 @@
-/* Column sets of records. */
+/* Column sets: the columns and metatables that records share. */
 #include "CPeriluneRecords/Model/model.h"
 
-static const char verbs_key; /* in the registry: the methods of all records */
-static const char column_set_key; /* in metatables of records: the column set. Scripts cannot access this address or the metatables. */
+static const char verbs_key; /* registry key: the methods of all records */
+static const char column_set_key; /* key in metatables of records: the column set. Scripts cannot access this address or the metatables. */
 
 /* MARK: - Finding */
 
@@ -39,8 +39,8 @@ void prec_copy_entries(lua_State *L, int table, int copy) {
 
 /* MARK: - Creating column sets */
 
-/* Pushes the value of __index: a table, or a function if there are extras, which it finds first, or if Lua must know the
-** record. */
+/* Pushes __index of records: the method cache, or a function if records have extra fields, which it finds first, or if the Lua part needs
+** the record. */
 static void push_index(lua_State *L, int model, int extras) {
     if (extras == 0 && !prec_reads_in_lua(lua_touserdata(L, model))) {
         lua_getiuservalue(L, model, MODEL_METHOD_CACHE);
@@ -52,7 +52,7 @@ static void push_index(lua_State *L, int model, int extras) {
     lua_pushcclosure(L, prec_missing_field, 2);
 }
 
-/* Adds the description of records in messages to the metatable on top of the stack. */
+/* Adds the description of records for messages to the metatable on top of the stack. */
 static void set_description(lua_State *L, int model) {
     lua_getiuservalue(L, model, MODEL_CLASS);
     int class = lua_gettop(L);
@@ -113,7 +113,7 @@ prec_column_set *prec_make_column_set(lua_State *L, int layout_index, const int 
 
 /* MARK: - Fields without a row */
 
-/* Pushes a copy of the list or set at an index with one more element. */
+/* Pushes a copy of the list or set at `index` with the additional element at `name`. */
 static void push_with(lua_State *L, int index, int name, bool is_list) {
     lua_newtable(L);
     int copy = lua_gettop(L);
@@ -127,8 +127,8 @@ static void push_with(lua_State *L, int index, int name, bool is_list) {
     }
 }
 
-/* Pushes a copy of the metatable at 4, of records with the column set at 3, for a column set that also has the field at 2. The
-** chunk of snapshots stays, because the columns are the same. */
+/* Pushes a copy of the metatable at 4 for a column set that has all fields of the one at 3 and the field at 2. The chunk of snapshots stays
+** the same, because the columns are the same. */
 static void push_metatable_with_field(lua_State *L) {
     enum { name = 2, column_set, metatable };
     prec_column_set *set = lua_touserdata(L, column_set);
@@ -145,8 +145,8 @@ static void push_metatable_with_field(lua_State *L) {
     lua_rawseti(L, -2, 1);
 }
 
-/* add_field(record, name): makes nil the value of a field that is not a column, so that it is not looked up elsewhere: an
-** association without a row. */
+/* add_field(record, name): gives the record a field that is not a column, such as an association without a row. If it is nil, it is not
+** looked up elsewhere. */
 static int add_field(lua_State *L) {
     enum { record = 1, name, column_set, metatable, known };
     static const char known_key;
@@ -159,8 +159,8 @@ static int add_field(lua_State *L) {
     }
     lua_settop(L, column_set);
     lua_getmetatable(L, record);
-    /* Records that share a chunk also share the replaced metatable. A metatable with a chunk may be a copy of one without,
-    ** which had its own replacements. */
+    /* Records that share a chunk also share the replacement of their metatable. A metatable with a chunk may be a copy of one without a
+    ** chunk, whose replacements must not be used. */
     bool is_known = lua_rawgetp(L, metatable, &known_key) == LUA_TTABLE && lua_rawgeti(L, known, 1) == LUA_TTABLE &&
                     lua_rawequal(L, -1, metatable);
     lua_settop(L, is_known ? known : metatable);
@@ -195,7 +195,7 @@ void prec_push_method_cache(lua_State *L, int model) {
     lua_setmetatable(L, -2);
 }
 
-/* forget_found(model): called when methods, verbs or columns have changed. */
+/* forget_found(model): clears the method cache, because methods, verbs or columns have changed. */
 static int forget_found(lua_State *L) {
     prec_check_model(L, 1)->has_known = false;
     lua_settop(L, 1);
@@ -209,7 +209,7 @@ static int forget_found(lua_State *L) {
     return 0;
 }
 
-/* note_columns(model, boolean): sets whether the table has different columns in the databases where it was read. */
+/* note_columns(model, boolean): sets whether the table has different columns in different databases. */
 static int note_columns(lua_State *L) {
     prec_check_model(L, 1)->has_differing_columns = lua_toboolean(L, 2);
     return 0;

@@ -1,12 +1,12 @@
-/* Creation of records from values of a script: `Author{ name = "Ada" }`. */
+/* Creation of records from a script's values: `Author{ name = "Ada" }`. */
 #include "CPeriluneRecords/Model/model.h"
 
 /* MARK: - Known names */
 
 /*
-** A name written in a script is usually the same string object as a key of MODEL_KNOWN, because Lua keeps only one copy of each
-** short string. As long as that table contains a string, no other value has its address, so comparing addresses is sufficient. A
-** string that is not found this way may be a copy, so it is looked up in the table.
+** A name in a script is usually the same string object as a key of MODEL_KNOWN, because Lua has only one object for equal short strings. As
+** long as that table contains a string, no other value has its address, so comparing addresses is sufficient. A string with an unknown
+** address may still be an equal long string, so it is looked up in the table.
 */
 static size_t place_of(const void *name) {
     return (size_t)((uint64_t)(uintptr_t)name * 0x9E3779B97F4A7C15u >> (64 - prec_known_bits));
@@ -39,7 +39,7 @@ static inline bool is_known(lua_State *L, const prec_model *model, int model_ind
 
 /* MARK: - Creating records */
 
-/* Copies the fields of a table to a record. Returns false, with any number of values pushed, if a field is unknown. */
+/* Copies the fields of a table to a record. Returns false, with any number of values pushed, if a name is unknown. */
 static bool add_fields(lua_State *L, const prec_model *model, int model_index, int values, int record) {
     int last = record + 1, key = record + 2, value = record + 3;
     lua_pushnil(L);
@@ -57,8 +57,8 @@ static bool add_fields(lua_State *L, const prec_model *model, int model_index, i
     return true;
 }
 
-/* Pushes a record with the fields of the table at `values`, if it is a table; the table layout is on top of the stack. Returns
-** false, with any number of values pushed, if a field is unknown. */
+/* Pushes a record with the fields of the table at `values`, or an empty one if that is not a table. The table layout is on top of the
+** stack. Returns false, with any number of values pushed, if a name is unknown. */
 static bool push_record(lua_State *L, int model_index, int values) {
     prec_model *model = lua_touserdata(L, model_index);
     int layout_index = lua_gettop(L), record = layout_index + 1;
@@ -91,11 +91,11 @@ bool prec_push_made(lua_State *L, int model, const pdb_database *database, int v
     return false;
 }
 
-/* The function that is called for a class. Its upvalues are the model and a Lua function for all other cases. */
+/* __call of a class. Upvalues: the model; a Lua function for all uncommon cases. */
 static int make_record(lua_State *L) {
     enum { model = lua_upvalueindex(1), other = lua_upvalueindex(2), values = 2 };
     int count = lua_gettop(L);
-    /* An object may define its fields with __pairs. */
+    /* An object with __pairs defines its own fields. */
     bool is_plain = count == values && lua_istable(L, values) && luaL_getmetafield(L, values, "__pairs") == LUA_TNIL;
     if (is_plain && prec_push_made(L, model, NULL, values)) return 1;
     lua_settop(L, count);
@@ -107,7 +107,7 @@ static int make_record(lua_State *L) {
 
 /* MARK: - For the Lua part */
 
-/* new_maker(model, function) */
+/* new_maker(model, function): returns __call for the class. */
 static int new_maker(lua_State *L) {
     prec_check_model(L, 1);
     lua_settop(L, 2);
@@ -116,8 +116,8 @@ static int new_maker(lua_State *L) {
 }
 
 /*
-** new_record(class, values or nil, any): returns a record with the fields of the table. Returns nothing if a field is unknown or the
-** schema would have to be read. Uses the table layout for the current database, or with `any` the last one used.
+** new_record(class, values or nil, any): returns a record with the fields of the table. Returns nothing if a name is unknown or the schema
+** must be read first. Uses the table layout for the current database, or, if `any` is true, the layout used last.
 */
 static int new_record(lua_State *L) {
     enum { values = 2, model };

@@ -1,4 +1,4 @@
-/* A set of columns of a table. */
+/* Sets of columns. */
 #ifndef PERILUNE_MASK_H
 #define PERILUNE_MASK_H
 
@@ -8,7 +8,7 @@
 
 enum { prec_most_columns = 32768 };
 
-/* A set of columns, with one bit per column. */
+/* A set of columns of a table, with one bit per column. */
 typedef struct {
     unsigned char bits[prec_most_columns / 8];
     size_t size; /* in bytes */

@@ -3,7 +3,7 @@
 
 /* MARK: - Missing fields */
 
-/* Returns whether the table at an index, which may be an upvalue, has the key at 2. */
+/* Returns whether the table at an index, possibly an upvalue index, has the key at 2. */
 static bool has_key(lua_State *L, int table) {
     if (lua_type(L, table) != LUA_TTABLE) return false;
     table = lua_absindex(L, table);
@@ -20,8 +20,8 @@ static bool is_known(lua_State *L, int model) {
     return is_known;
 }
 
-/* Pushes the method with the name at 2, of the class whose model is on top of the stack or of a class that it extends. Pushes nothing if
-** the classes lack it. */
+/* Pushes the method with the name at 2 from the class whose model is on top of the stack, or from a class that it extends. Pushes nothing
+** and returns false without such a method. */
 static bool push_method(lua_State *L) {
     while (lua_type(L, -1) == LUA_TUSERDATA) {
         lua_getiuservalue(L, -1, MODEL_MEMBERS);
@@ -39,7 +39,7 @@ static bool push_method(lua_State *L) {
     return false;
 }
 
-/* Caches the value on top of the stack under the key at 2, so that the next record finds it directly. */
+/* Caches the value on top of the stack under the key at 2, for later records. */
 static void cache_method(lua_State *L, int model) {
     lua_getiuservalue(L, model, MODEL_METHOD_CACHE);
     lua_pushvalue(L, 2);
@@ -49,8 +49,8 @@ static void cache_method(lua_State *L, int model) {
 }
 
 /*
-** __index: finds NULL columns and methods, then calls Lua, which finds associations and computed fields or raises. Arguments: the
-** record (of classes whose fields are read in Lua) or some table, and the key.
+** __index: returns nil for NULL columns, finds methods, and otherwise calls the Lua part, which finds associations and computed fields or
+** raises. Arguments: the record (if the Lua part reads fields of its class) or some table; the key.
 ** Upvalues: the model; the names of fields that are not columns, or nil.
 */
 int prec_missing_field(lua_State *L) {
@@ -78,7 +78,7 @@ int prec_missing_field(lua_State *L) {
     return 1;
 }
 
-/* __newindex. Arguments: record, key, value. It has the same upvalues as __index. */
+/* __newindex. Arguments: record, key, value. Has the same upvalues as __index. */
 int prec_assign_field(lua_State *L) {
     enum { model = lua_upvalueindex(1), extras = lua_upvalueindex(2) };
     lua_settop(L, 3);
@@ -93,8 +93,8 @@ int prec_assign_field(lua_State *L) {
         lua_settop(L, 3);
         if (!may_assign) return 0;
     }
-    /* A record returns nil for NULL. Assigning an existing field does not call this function; its null becomes nil when the
-    ** record is written. */
+    /* A record returns nil for NULL, so the field stays nil and is noted. Lua does not call __newindex for a field that has a value;
+    ** perilune.null in such a field becomes nil when the record is written. */
     if (pdb_is_null(L, 3)) {
         lua_settop(L, 2);
         prec_note_null(L, 1);
@@ -113,7 +113,7 @@ int prec_check_record(lua_State *L, int index) {
     return lua_gettop(L);
 }
 
-/* Compares the fields that are columns of the table layout of the column set at `column_set`. */
+/* Returns whether the records at 1 and 2 have equal values in all columns of the table layout of `column_set`. */
 static bool have_equal_columns(lua_State *L, int column_set) {
     lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
     lua_getiuservalue(L, -1, TABLE_LAYOUT_NAMES);
@@ -157,11 +157,11 @@ static int record_pairs(lua_State *L) {
     lua_getiuservalue(L, column_set, COLUMN_SET_NAMES);
     lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
     lua_getiuservalue(L, layout_index, TABLE_LAYOUT_POSITIONS);
-    /* A column that was not fetched is not part of the record, even if it has been set. */
+    /* A column that was not fetched is not part of the record, even if a script has set it. */
     return pdb_push_iterator(L, record, names, names, 0, columns);
 }
 
-/* book:author(), if the author is a record in a field of the book: Lua finds the association. */
+/* __call: book:author(), if the field `author` of the book contains a record. The Lua part finds the association. */
 static int record_call(lua_State *L) { return prec_call_in_lua(L, PREC_CALL_call_record); }
 
 const luaL_Reg prec_record_metamethods[] = {

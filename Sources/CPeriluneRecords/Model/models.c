@@ -1,4 +1,4 @@
-/* Models of record classes. */
+/* Models: the permanent data of record classes. */
 #include "CPeriluneRecords/Model/model.h"
 
 static const char model_metatable_key;
@@ -26,7 +26,7 @@ prec_model *prec_check_model(lua_State *L, int index) {
     return model;
 }
 
-/* new_model(class, members, known, base model or nil, tracks changes) */
+/* new_model(class, members, known, base model or nil, tracks changes): returns a model. */
 static int new_model(lua_State *L) {
     lua_settop(L, 5);
     prec_model *base = lua_isnil(L, 4) ? NULL : prec_check_model(L, 4);
@@ -45,7 +45,7 @@ static int new_model(lua_State *L) {
     return 1;
 }
 
-/* set_model(model, writes in Lua or nil, decodes in Lua or nil, reads in Lua or nil) */
+/* set_model(model, writes in Lua or nil, decodes in Lua or nil, reads in Lua or nil): sets flags; nil leaves a flag unchanged. */
 static int set_model(lua_State *L) {
     prec_model *model = prec_check_model(L, 1);
     if (!lua_isnoneornil(L, 2)) model->writes_in_lua = lua_toboolean(L, 2);
@@ -54,7 +54,7 @@ static int set_model(lua_State *L) {
     return 0;
 }
 
-/* add_parent(model, name): notes an association by belongs_to. */
+/* add_parent(model, name): adds a belongs_to association. */
 static int add_parent(lua_State *L) {
     prec_model *model = prec_check_model(L, 1);
     luaL_checktype(L, 2, LUA_TSTRING);
@@ -70,7 +70,7 @@ static int add_parent(lua_State *L) {
     return 0;
 }
 
-/* Returns whether the record has one of the fields in the list on top of the stack, which may be nil. Pops the list. */
+/* Pops a list of names, or nil. Returns whether the record has a field with one of these names. */
 static bool has_field_of(lua_State *L, int record) {
     bool has_field = false;
     int list = lua_gettop(L), count = lua_type(L, list) == LUA_TTABLE ? (int)lua_rawlen(L, list) : 0;
@@ -101,7 +101,7 @@ bool prec_has_parent(lua_State *L, int record, int column_set) {
     return has_parent;
 }
 
-/* model_flags(model): returns whether Lua must see the writes of the class, and its fetches. */
+/* model_flags(model): returns whether the Lua part handles the writes of the class, and whether it handles its fetches. */
 static int model_flags(lua_State *L) {
     prec_model *model = prec_check_model(L, 1);
     lua_pushboolean(L, prec_writes_in_lua(model));
@@ -109,7 +109,7 @@ static int model_flags(lua_State *L) {
     return 2;
 }
 
-/* class_of(value): returns the class of a record; nil for any other value. */
+/* class_of(value): returns the class of a record, or nothing for other values. */
 static int class_of(lua_State *L) {
     lua_settop(L, 1);
     if (prec_push_column_set_of(L, 1) == NULL) return 0;
@@ -119,7 +119,7 @@ static int class_of(lua_State *L) {
     return 1;
 }
 
-/* model_of(value): returns the model of a class; nil for any other value. */
+/* model_of(value): returns the model of a class, or nothing for other values. */
 static int model_of(lua_State *L) {
     return prec_push_model(L, 1) != NULL;
 }
@@ -146,7 +146,7 @@ static const void *new_plain_metatable(lua_State *L, const void *key, const char
 }
 
 void prec_open_models(lua_State *L) {
-    static const char state_key; /* in the registry, so that it is not collected */
+    static const char state_key; /* in the registry, to protect the state from collection */
     prec_state *state = lua_newuserdatauv(L, sizeof *state, 0);
     *state = (prec_state){0};
     state->model_metatable = new_plain_metatable(L, &model_metatable_key, "model");

@@ -1,7 +1,6 @@
 /*
-** Fields to which scripts have assigned perilune.null. A record returns nil for NULL, so the field itself is nil. That it must be
-** written, even if the column has a default or was never fetched, is stored here: record -> set of names, in a registry table
-** with weak keys.
+** Fields to which scripts have assigned perilune.null. Since records return nil for NULL, such a field is nil. A registry table with weak
+** keys, record -> set of names, records that the field must be written, even if its column has a default or was never fetched.
 */
 #include "CPeriluneRecords/Model/model.h"
 
@@ -69,7 +68,7 @@ void prec_forget_nulls(lua_State *L, int record) { prec_copy_nulls(L, record, re
 
 /* MARK: - For the Lua part */
 
-/* stored_field(record, name): returns the field, or perilune.null if it must be written as NULL. */
+/* stored_field(record, name): returns the field, or perilune.null for a field that must be written as NULL. */
 static int stored_field(lua_State *L) {
     lua_settop(L, 2);
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -80,8 +79,8 @@ static int stored_field(lua_State *L) {
     return 1;
 }
 
-/* take_nulls(record, kept or nil): sets fields that contain perilune.null, assigned over an existing value, to nil, except
-** those in the set `kept`. */
+/* take_nulls(record, kept or nil): sets fields that contain perilune.null to nil, except the fields in the set `kept`. A field contains it
+** if it was assigned over an existing value. */
 static int take_nulls(lua_State *L) {
     enum { kept = 2, key };
     lua_settop(L, kept);

@@ -1,7 +1,7 @@
 /*
-** Prefetching into the processor's cache. When many records are written, most of the time is spent waiting for memory. These
-** functions request it early: the table itself, and once that is cached, its fields. With prefetching, insert_all takes 0.59 of
-** the time of a C program that binds the same values from its own memory; without it, 0.79 (20,000 records, scripts/bench).
+** Prefetching into the processor's cache. When many records are written, most of the time is spent waiting for memory. These functions
+** request memory early: first the table itself, and once that is cached, its fields. With prefetching, insert_all takes 0.59 times as long
+** as a C program that binds the same values from its own memory; without it, 0.79 times (20,000 records, scripts/bench).
 */
 #ifndef PERILUNE_PREFETCH_H
 #define PERILUNE_PREFETCH_H

@@ -1,4 +1,4 @@
-/* Table layouts of record classes. */
+/* Table layouts: the columns and statements of a class's table in one database. */
 #include "CPeriluneRecords/Model/model.h"
 
 prec_table_layout *prec_push_known_table_layout(lua_State *L, int model_index, const pdb_database *database) {
@@ -29,7 +29,7 @@ prec_table_layout *prec_push_table_layout(lua_State *L, int model_index, pdb_acc
     return layout;
 }
 
-/* Returns whether a field of the table at -1, an element of the list of columns, is true. */
+/* Returns whether a field of the table at -1, which describes a column, is true. */
 static bool field_is_true(lua_State *L, const char *name) {
     lua_getfield(L, -1, name);
     bool is_true = lua_toboolean(L, -1);
@@ -37,7 +37,7 @@ static bool field_is_true(lua_State *L, const char *name) {
     return is_true;
 }
 
-/* Returns the value of the field `holds` of the table at -1. */
+/* Returns the field `holds` of the table at -1. */
 static prec_holds read_holds(lua_State *L) {
     static const char *const names[] = {"anything", "integers", "floats", "numbers", "texts", NULL};
     lua_getfield(L, -1, "holds");
@@ -46,7 +46,7 @@ static prec_holds read_holds(lua_State *L) {
     return holds;
 }
 
-/* Fills the table layout from the list of columns at `columns`, and pushes the names and positions. */
+/* Fills in the table layout from the list of columns at `columns`, and pushes the list of names and the table of positions. */
 static void read_columns(lua_State *L, prec_table_layout *layout, int columns) {
     lua_createtable(L, layout->column_count, 0);
     lua_createtable(L, 0, layout->column_count * 2);
@@ -66,7 +66,7 @@ static void read_columns(lua_State *L, prec_table_layout *layout, int columns) {
         };
         if (layout->columns[i].is_date) layout->has_dates = true;
         if (layout->columns[i].is_generated) layout->has_generated = true;
-        /* Results have columns, and scripts have fields. A field never has the name of another column. */
+        /* Results use the names of columns, scripts the names of fields. A field's name is never the name of a different column. */
         lua_getfield(L, -1, "folded");
         lua_pushinteger(L, i + 1);
         lua_rawset(L, positions);
@@ -84,7 +84,7 @@ static void set_layout_text(lua_State *L, int layout_index, const char *field, i
     lua_setiuservalue(L, layout_index, value);
 }
 
-/* Fills in the key from the list of positions in the description. */
+/* Fills in the key from the list of positions in the description at 3. */
 static void read_key(lua_State *L, prec_table_layout *layout) {
     lua_getfield(L, 3, "keys");
     for (int i = 0; i < layout->key_count; i++) {
@@ -102,8 +102,8 @@ static lua_Integer integer_field(lua_State *L, const char *name, lua_Integer oth
     return integer;
 }
 
-/* make_table_layout(model, database, description): Lua creates the description. Without a database, the table layout is for
-** records that have not been written to a table yet. */
+/* make_table_layout(model, database, description): returns a table layout. The description comes from the Lua part. Without a database, the
+** layout is for records that have not been written to a table yet. */
 static int make_table_layout(lua_State *L) {
     prec_model *model = prec_check_model(L, 1);
     uint64_t database = lua_isnil(L, 2) ? 0 : pdb_check_handle(L, pdb_state_of(L), 2, "make_table_layout")->database->id;
@@ -147,8 +147,7 @@ static int make_table_layout(lua_State *L) {
     return 1;
 }
 
-/* keep_table_layout(model, table layout): stores it as the layout for its database. keep_table_layout(model): forgets all
-** layouts. */
+/* keep_table_layout(model, table layout): stores the layout for its database. keep_table_layout(model): removes all layouts. */
 static int keep_table_layout(lua_State *L) {
     prec_check_model(L, 1)->is_described = true;
     prec_table_layout *layout = prec_to_userdata(L, 2, table_layout);
@@ -165,15 +164,15 @@ static int keep_table_layout(lua_State *L) {
     return 0;
 }
 
-/* renew_table_layout(table layout, generation): called if the schema has changed, but not this table. */
+/* renew_table_layout(table layout, generation): keeps the layout valid after a change of the schema that does not affect its table. */
 static int renew_table_layout(lua_State *L) {
     prec_table_layout *layout = prec_to_userdata(L, 1, table_layout);
     if (layout) layout->generation = luaL_checkinteger(L, 2);
     return 0;
 }
 
-/* table_layouts(model) -> table, id of the database -> table layout; latest table layout. table_layout_description(table
-** layout) -> the description from which it was created. */
+/* table_layouts(model): returns a table, database id -> table layout, and the layout used last. table_layout_description(table layout):
+** returns the description from which the layout was created. */
 static int table_layouts(lua_State *L) {
     prec_check_model(L, 1);
     lua_getiuservalue(L, 1, MODEL_TABLE_LAYOUTS);
@@ -194,7 +193,7 @@ static int table_layout_description(lua_State *L) {
     return 1;
 }
 
-/* record_schema(record) -> the description of its table, the list of its fields, and whether it has all columns. */
+/* record_schema(record): returns the description of its table, the list of its fields, and whether it has all columns. */
 static int record_schema(lua_State *L) {
     lua_settop(L, 1);
     prec_column_set *column_set = prec_push_column_set_of(L, 1);

@@ -1,13 +1,13 @@
 /*
-** The common derivations of requests: `filter(key)`, `filter{ column = value }`, `order(name)` and `limit(count)`. Once Lua has
-** created the node of a derivation, an equal one is a table with this node and its own values, created without Lua. Derivations
-** without such a node are passed to the Lua function.
+** The common derivations of requests: `filter(key)`, `filter{ column = value }`, `order(name)` and `limit(count)`. The Lua part creates a
+** node for each derivation. An equal derivation is then created without Lua, as a table with the same node and its own values. Derivations
+** without a node are passed to the Lua function.
 **
-** Scripts have access to requests and nodes, so their contents are not trusted.
+** Scripts can access requests and nodes, so their contents are not trusted.
 */
 #include "CPeriluneRecords/Requests/requests.h"
 
-/* Upvalues of a derivation: the Lua function; the sources of classes by class, or nil; the names of fields. */
+/* Upvalues of a derivation method: the Lua function; a table of requests by class, or nil; the names of fields. */
 enum { FALLBACK = 1, SOURCES, ALL, NODE, METATABLE, COUNT, KEY_NODE, KEY_GENERATION, BY_COLUMN, BY_ORDER, BY_TEXT, UPVALUES = BY_TEXT };
 
 static const char *const field_names[] = {
@@ -20,13 +20,13 @@ enum { SELF = 1, ARGUMENT, REQUEST, PARENT };
 
 enum { most_values = 50 };
 
-/* Pushes a field of the table at an index; returns its type. */
+/* Pushes a field of the table at an index and returns its type. */
 static int push_field(lua_State *L, int table, int name) {
     lua_pushvalue(L, lua_upvalueindex(name));
     return lua_rawget(L, table);
 }
 
-/* Pushes the request from which to derive, which may be a class's request, and its node. */
+/* Pushes the request from which to derive, which is the class's request if the receiver is a class, and its node. */
 static bool push_parent(lua_State *L) {
     lua_pushvalue(L, SELF);
     if (lua_type(L, lua_upvalueindex(SOURCES)) == LUA_TTABLE) {
@@ -36,14 +36,14 @@ static bool push_parent(lua_State *L) {
     return lua_istable(L, REQUEST) && push_field(L, REQUEST, NODE) == LUA_TTABLE;
 }
 
-/* Pushes the element of the list on top of the stack for the key below it, which is removed. Returns whether it is a table. */
+/* Replaces the list on top of the stack and the key below it by the element for that key. Returns whether the element is a table. */
 static bool push_child(lua_State *L, int list_type) {
     if (list_type != LUA_TTABLE) return false;
     lua_insert(L, -2);
     return lua_rawget(L, -2) == LUA_TTABLE;
 }
 
-/* Pushes the node of the derivation `request:filter(key)`, which is valid for the schema generation in which it was created. */
+/* Pushes the node of `request:filter(key)`. It is valid only for the schema generation in which it was created. */
 static bool push_node_of_key(lua_State *L) {
     pdb_database *database = pdb_implied_database(pdb_state_of(L));
     int type = push_field(L, PARENT, KEY_GENERATION);
@@ -51,7 +51,7 @@ static bool push_node_of_key(lua_State *L) {
     return is_current && push_field(L, PARENT, KEY_NODE) == LUA_TTABLE;
 }
 
-/* Pushes the value of the only field of the argument table, and the node. */
+/* Pushes the value of the argument table's only field, and the node of `request:filter{ column = value }`. */
 static bool push_node_of_column(lua_State *L) {
     enum { name = PARENT + 1, value };
     if (lua_getmetatable(L, ARGUMENT)) return false;
@@ -65,8 +65,7 @@ static bool push_node_of_column(lua_State *L) {
     return push_child(L, push_field(L, PARENT, BY_COLUMN));
 }
 
-/* Pushes the request with the node on top of the stack. It has the values of its parent, followed by the one at `value` unless
-** that is 0. */
+/* Pushes the request for the node on top of the stack. It has the values of its parent, and the value at `value`, unless that is 0. */
 static bool push_derived(lua_State *L, int value) {
     int child = lua_gettop(L), result = child + 1;
     push_field(L, PARENT, COUNT);
@@ -115,7 +114,7 @@ static int finish(lua_State *L, int status, lua_KContext context) {
     return 1;
 }
 
-/* Calls the Lua function if the derivation has no node yet or is not a common one. */
+/* Calls the Lua function unless `derive_usual` can derive the request. */
 static int derive(lua_State *L, bool (*derive_usual)(lua_State *)) {
     int count = lua_gettop(L);
     if (count == ARGUMENT && derive_usual(L)) return 1;
@@ -130,7 +129,7 @@ static int filter(lua_State *L) { return derive(L, derive_filter); }
 static int order(lua_State *L) { return derive(L, derive_order); }
 static int limit(lua_State *L) { return derive(L, derive_limit); }
 
-/* derivation(name, function, the sources of classes by class or nil): returns the method of requests or of classes. */
+/* derivation(name, function, requests by class or nil): returns the method of requests or, with the table, of classes. */
 static int make_derivation(lua_State *L) {
     static const char *const names[] = {"filter", "order", "limit", NULL};
     static const lua_CFunction functions[] = {filter, order, limit};

@@ -1,10 +1,10 @@
 /*
-** Prefetching of associated records in the common case: records found by an integer column are distributed to lists in fields of
-** their parents.
+** Prefetching of associated records in the common case: assigns records that were found by an integer column to lists in fields of their
+** parents.
 */
 #include "CPeriluneRecords/Requests/requests.h"
 
-/* Pushes the field of the record at a position of the list; nil if there is no record. Returns its type. */
+/* Pushes a field of the record at a position of the list and returns its type. Pushes nil if the element is not a table. */
 static int push_field(lua_State *L, int list, lua_Integer position, int name) {
     if (lua_rawgeti(L, list, position) != LUA_TTABLE) {
         lua_pop(L, 1);
@@ -19,7 +19,7 @@ static int push_field(lua_State *L, int list, lua_Integer position, int name) {
 
 enum { longest_integer = 20 };
 
-/* Writes an integer; returns the position after it. */
+/* Writes an integer and returns the position after it. */
 static char *write_integer(char *at, lua_Integer integer) {
     char digits[longest_integer];
     int count = 0;
@@ -31,8 +31,8 @@ static char *write_integer(char *at, lua_Integer integer) {
     return at;
 }
 
-/* prefetch_keys(parents, name, wants_json) -> the distinct keys as a JSON list, or true if JSON is not wanted; key -> position
-** of its first parent. Returns nothing if a key is not an integer. */
+/* prefetch_keys(parents, name, wants_json): returns the distinct keys as a JSON list, or true unless `wants_json`; and a table, key ->
+** position of its first parent. Returns nothing if a key is not an integer. */
 static int prefetch_keys(lua_State *L) {
     enum { parents = 1, name, wants_json, first };
     luaL_checktype(L, parents, LUA_TTABLE);
@@ -66,18 +66,18 @@ static int prefetch_keys(lua_State *L) {
     return 2;
 }
 
-/* The arguments of prefetch_lists, and the values that it adds to the stack. */
+/* The arguments of prefetch_lists and the values that it pushes. */
 enum { PARENTS = 1, FIELD, METATABLE, NAME, FIRST, CHILDREN, CHILD_KEYS, LISTS };
 
 typedef struct {
     lua_Integer parent_count, child_count;
-    uint32_t *owners; /* for each child, the position of its parent, from 1; 0 for none */
+    uint32_t *owners; /* for each child, the position of its parent, from 1; 0 without one */
     uint32_t *counts; /* for each parent, from 1, the number of its children */
 } distribution;
 
-/* Pops the key on top of the stack and returns the position of its first parent; 0 if there is none. */
+/* Pops a key and returns the position of its first parent, or 0 without one. */
 static uint32_t pop_owner(lua_State *L) {
-    /* Numeric text that the column has accepted. SQLite does not convert hexadecimal text. */
+    /* The column may contain numbers as text. SQLite does not convert hexadecimal text. */
     bool is_text = lua_type(L, -1) == LUA_TSTRING && strpbrk(lua_tostring(L, -1), "xX") == NULL;
     if (is_text && lua_stringtonumber(L, lua_tostring(L, -1))) lua_replace(L, -2);
     lua_rawget(L, FIRST);
@@ -86,7 +86,7 @@ static uint32_t pop_owner(lua_State *L) {
     return owner;
 }
 
-/* Pushes the key at a position of the list of keys. For a list of values, pushes nil for NULL. */
+/* Pushes the key of the child at a position. If the element is a list of values, pushes its first value, which is nil for NULL. */
 static void push_key(lua_State *L, lua_Integer position) {
     if (lua_rawgeti(L, CHILD_KEYS, position) != LUA_TTABLE) return;
     lua_rawgeti(L, -1, 1);
@@ -138,7 +138,7 @@ static void fill_lists(lua_State *L, distribution *all) {
     }
 }
 
-/* Copies the lists to parents that have the same key as an earlier one. */
+/* Copies the lists to parents with the same key as an earlier one. */
 static void copy_lists(lua_State *L, distribution *all) {
     for (lua_Integer i = 1; i <= all->parent_count; i++) {
         push_field(L, PARENTS, i, NAME);
@@ -156,8 +156,8 @@ static void copy_lists(lua_State *L, distribution *all) {
     }
 }
 
-/* prefetch_lists(parents, field, metatable, name, positions of first parents by key, children, name of their key or list of
-** their keys): assigns each parent a list of its children. */
+/* prefetch_lists(parents, field, metatable, name, positions of first parents by key, children, name of their key or list of their keys):
+** sets a field of each parent to the list of its children. */
 static int prefetch_lists(lua_State *L) {
     static const int tables[] = {PARENTS, METATABLE, FIRST, CHILDREN};
     for (int i = 0; i < 4; i++) luaL_checktype(L, tables[i], LUA_TTABLE);

@@ -1,16 +1,16 @@
 /*
-** Requests for records of a single class, the most common ones: once Lua has compiled such a request, it is fetched without Lua.
+** Requests for records of a single class, the most common ones. Once the Lua part has compiled such a request, it is fetched without Lua.
 **
-** A request is a table with its values in order and, in the field `node`, the data shared by all requests of the same form. There
-** Lua stores a compiled request under the name of each verb: a userdata with the SQL. Scripts have access to both tables, so
-** their contents are not trusted.
+** A request is a table with its values in order. Its field `node` contains the data that all requests of the same form share. There the Lua
+** part stores the compiled request of each verb under the verb's name: a userdata with the SQL. Scripts can access both tables, so their
+** contents are not trusted.
 */
 #include "CPeriluneRecords/Requests/requests.h"
 
 typedef struct {
     prec_model *model;
-    int64_t generation; /* of the schema for which it was compiled */
-    int count;          /* of SQL parameters */
+    int64_t generation; /* the schema generation for which it was compiled */
+    int count;          /* the number of SQL parameters */
     int slots[];        /* for each parameter, the position of its value in the request; 0 for a constant */
 } compiled_request;
 
@@ -24,7 +24,7 @@ static void push_metatable(lua_State *L) {
     pdb_new_metatable(L, &metatable_key, "compiled request", (luaL_Reg[]){{NULL, NULL}});
 }
 
-/* compiled_request(SQL, class, generation, list of slots, constants by their positions among the slots) */
+/* compiled_request(SQL, class, generation, list of slots, constants by their positions among the slots): returns a userdata. */
 static int make_compiled_request(lua_State *L) {
     lua_settop(L, 5);
     luaL_checktype(L, 1, LUA_TSTRING);
@@ -53,11 +53,10 @@ static int make_compiled_request(lua_State *L) {
 
 /* MARK: - Verbs */
 
-/* Upvalues of a verb: its name, the Lua function, the name of the field `node`, the metatable. */
+/* Upvalues of a verb: its name; the Lua function; the name of the field `node`; the metatable. */
 enum { NAME = 1, FALLBACK, NODE, METATABLE, UPVALUES = METATABLE };
 
-/* Pushes the compiled request of the request at 1. Returns NULL if the request is not compiled; any number of values may
-** then be pushed. */
+/* Pushes the compiled form of the request at 1. Returns NULL, with any number of values pushed, if it is not compiled. */
 static compiled_request *push_compiled(lua_State *L) {
     if (lua_type(L, 1) != LUA_TTABLE) return NULL;
     lua_pushvalue(L, lua_upvalueindex(NODE));
@@ -67,14 +66,14 @@ static compiled_request *push_compiled(lua_State *L) {
     return pdb_to_userdata(L, -1, lua_topointer(L, lua_upvalueindex(METATABLE)));
 }
 
-/* Returns whether the argument after the request is a database or missing. */
+/* Returns whether the request is the only argument, or followed by a database or nil. */
 static bool has_usual_arguments(lua_State *L, int count) {
     return count == 1 || (count == 2 && (lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable)));
 }
 
-/* Returns whether the compiled request can run on the database. It cannot run in an open access that this statement may have to
-** replace. Nor can it run for a class whose table has not been read, for example after fetches that returned no rows, because it
-** is then unknown whether Lua must decode its records. */
+/* Returns whether the compiled request can run on the database. It cannot run in the access of a reading statement, which it might have to
+** replace. It also cannot run before the class's table has been read (fetches without rows do not read it), because it is unknown until
+** then whether the Lua part must decode the records. */
 static bool is_runnable(const compiled_request *request, const pdb_database *database, const pdb_access *access) {
     return (access == NULL || access->mode != PDB_READ_STATEMENT) && request->generation == database->schema_generation &&
            request->model->is_described && !prec_decodes_in_lua(request->model);
@@ -111,7 +110,7 @@ typedef struct {
     int (*fetch)(lua_State *L, pdb_call *call);
 } request_verb;
 
-/* Stack: request, optional database, ..., compiled request. */
+/* Fetches the records in an access. Stack: request, optional database, ..., compiled request. */
 static int run_request(lua_State *L, pdb_access *access, void *context) {
     const request_verb *verb = context;
     int index = lua_gettop(L);
@@ -128,7 +127,7 @@ static int run_request(lua_State *L, pdb_access *access, void *context) {
     return verb->fetch(L, &call);
 }
 
-/* Stack: request, optional database. */
+/* Fetches the records of a request, or calls the Lua function. Stack: request, optional database. */
 static int fetch_request(lua_State *L, int (*fetch)(lua_State *, pdb_call *)) {
     int count = lua_gettop(L);
     compiled_request *request = has_usual_arguments(L, count) ? push_compiled(L) : NULL;
@@ -143,8 +142,7 @@ static int fetch_request(lua_State *L, int (*fetch)(lua_State *, pdb_call *)) {
 static int fetch_all(lua_State *L) { return fetch_request(L, prec_fetch_records); }
 static int fetch_one(lua_State *L) { return fetch_request(L, prec_fetch_record); }
 
-/* request_verb(name, function): returns `fetch_all` or `fetch_one`, which calls the function for requests that are not
-** compiled. */
+/* request_verb(name, function): returns `fetch_all` or `fetch_one`. The method calls the function for requests that are not compiled. */
 static int make_verb(lua_State *L) {
     static const char *const names[] = {"fetch_all", "fetch_one", NULL};
     int verb = luaL_checkoption(L, 1, NULL, names);
@@ -157,7 +155,7 @@ static int make_verb(lua_State *L) {
 
 /* MARK: - The schema */
 
-/* current_generation(): returns the schema generation of the innermost access or the default database; nil without
+/* current_generation(): returns the schema generation of the innermost access's database or else of the default database; nothing without
 ** either. */
 static int current_generation(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);

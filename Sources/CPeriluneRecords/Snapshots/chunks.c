@@ -1,4 +1,4 @@
-/* Creation of chunks and snapshots. */
+/* Creation of chunks, and of snapshots in them. */
 #include "CPeriluneRecords/Snapshots/snapshots.h"
 
 /* MARK: - Creating chunks */
@@ -65,7 +65,7 @@ void prec_push_open_chunk(lua_State *L, int column_set, prec_packer *packer) {
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
-    /* Small at first, because a record that is kept alive also keeps the records that share its chunk. */
+    /* The first chunk is small, because a record in use also keeps alive all records that share its chunk. */
     if (set->next_capacity == 0) set->next_capacity = prec_first_chunk;
     else if (set->next_capacity < prec_next_chunk) set->next_capacity *= 2;
     prec_push_chunk(L, column_set, set->next_capacity);
@@ -106,7 +106,7 @@ void prec_make_plain(lua_State *L, const prec_record_column *column) {
     }
 }
 
-/* Pushes the plain values of a record with this column set. */
+/* Pushes the plain values of a record with the column set at `column_set`. */
 static void push_values(lua_State *L, int column_set, int values) {
     prec_column_set *set = lua_touserdata(L, column_set);
     const prec_record_column *columns = set->layout->columns;
@@ -123,7 +123,7 @@ static void push_values(lua_State *L, int column_set, int values) {
     lua_remove(L, names);
 }
 
-/* Packs the fields without conversion. Returns false and keeps nothing if a field must be converted. */
+/* Packs the fields without conversion. Returns false if a field must be converted; the packed values are then unusable. */
 static bool pack_fields(lua_State *L, prec_column_set *set, int names, int values, prec_packer *packer) {
     for (int i = 0; i < set->count; i++) {
         lua_rawgeti(L, names, set->order[i] + 1);
@@ -133,7 +133,7 @@ static bool pack_fields(lua_State *L, prec_column_set *set, int names, int value
     return true;
 }
 
-/* Takes a snapshot in the common case, in which all values are plain. */
+/* Takes a snapshot if all values are plain, which is the common case. Otherwise returns false. */
 static bool take_plain_snapshot(lua_State *L, int column_set, int record, int values) {
     int top = lua_gettop(L), names = top + 4;
     prec_packer packer;

@@ -1,4 +1,4 @@
-/* Comparison of records with their rows: reading of chunks, and differences. */
+/* Comparison of records with their rows, by their snapshots. */
 #include "CPeriluneRecords/Snapshots/snapshots.h"
 
 /* MARK: - Reading */
@@ -17,7 +17,7 @@ static prec_snapshot_entry *search(prec_chunk *chunk, const void *record) {
     return NULL;
 }
 
-/* Pushes the chunk of a record and returns its entry. Without a chunk, returns NULL and pushes nothing. */
+/* Pushes the chunk of a record and returns the record's entry. Pushes nothing and returns NULL without an entry. */
 static prec_snapshot_entry *find_entry(lua_State *L, int record) {
     if (!lua_getmetatable(L, record)) return NULL;
     lua_rawgeti(L, -1, 1);
@@ -34,8 +34,7 @@ bool prec_has_snapshot(lua_State *L, int record) {
     return has_snapshot;
 }
 
-/* Returns the packed values of a record. Pushes the chunk and a copy of the values, because code that runs in the meantime may
-** change them. */
+/* Returns the packed values of a record. Pushes the chunk and a copy of the values, because code that runs later may change the chunk. */
 static const char *find_packed(lua_State *L, int record) {
     prec_snapshot_entry *entry = find_entry(L, record);
     if (entry == NULL) return NULL;
@@ -43,7 +42,7 @@ static const char *find_packed(lua_State *L, int record) {
     return lua_pushlstring(L, chunk->bytes + entry->start, entry->size);
 }
 
-/* Pushes the packed value at `at` and returns the position of the next one. `chunk` is on the stack. */
+/* Pushes the packed value at `at` and returns the position of the next one. `chunk` is the stack index of the chunk. */
 static const char *push_packed(lua_State *L, const char *at, int chunk) {
     lua_Integer integer;
     lua_Number number;
@@ -80,7 +79,7 @@ static const char *push_packed(lua_State *L, const char *at, int chunk) {
     }
 }
 
-/* snapshot(record) -> the values by column, the list of its columns; nothing without a snapshot. */
+/* snapshot(record): returns a table of the values by column, and the list of columns; nothing without a snapshot. */
 static int push_snapshot(lua_State *L) {
     enum { column_set = 2, chunk, packed, layout_index, names, values, columns };
     lua_settop(L, 1);
@@ -103,7 +102,7 @@ static int push_snapshot(lua_State *L) {
     return 2;
 }
 
-/* knows_row(record) -> whether there is a snapshot. */
+/* knows_row(record): returns whether the record has a snapshot. */
 static int knows_row(lua_State *L) {
     lua_settop(L, 1);
     bool knows_row = prec_column_set_at(L, 1) && prec_has_snapshot(L, 1);
@@ -111,7 +110,7 @@ static int knows_row(lua_State *L) {
     return 1;
 }
 
-/* Returns whether two plain values are equal in every type of column: true equals 1, but 1 does not equal 1.0. pdb_are_same_stored
+/* Returns whether two plain values are the same in every type of column: true equals 1, but 1 does not equal 1.0. pdb_are_same_stored
 ** compares all other values. */
 static bool are_same(lua_State *L, int left, int right) {
     if (pdb_is_blob(L, left) && pdb_is_blob(L, right)) return lua_compare(L, left, right, LUA_OPEQ);
@@ -136,7 +135,7 @@ static size_t packed_size(const char *at) {
     }
 }
 
-/* Returns whether a value that is not the same as another is different from it in columns of all types. An integer and a float may be
+/* Returns whether two values that are not the same are different in every type of column. An integer and a float are not, if they may be
 ** stored as the same number. */
 static bool is_comparable(lua_State *L, int old, int new) {
     if (lua_type(L, old) != lua_type(L, new)) return false;
@@ -146,7 +145,7 @@ static bool is_comparable(lua_State *L, int old, int new) {
     return is_exact && !lua_compare(L, old, new, LUA_OPEQ);
 }
 
-/* Compares a packed value, except for strings, with the value on top of the stack. */
+/* Compares a packed value that is not a string with the value on top of the stack. */
 static comparison compare_plain(lua_State *L, const char *at, int chunk) {
     int new = lua_gettop(L), old = new + 1;
     push_packed(L, at, chunk);
@@ -161,8 +160,8 @@ static comparison compare_short(lua_State *L, const char *at) {
     return length == (unsigned char)at[1] && memcmp(bytes, at + 2, length) == 0 ? IS_SAME : IS_OTHER;
 }
 
-/* Compares a packed value with the value on top of the stack. For different types the result is unclear, because the column
-** may convert one to the other. Allocates nothing, so that no other code can run. */
+/* Compares a packed value with the value on top of the stack. The result for different types is IS_UNCLEAR, because the column may convert
+** one to the other. Allocates nothing, so no finalizer runs in the meantime. */
 static comparison compare(lua_State *L, const char *at, int chunk) {
     int type = lua_type(L, -1);
     if (type == LUA_TUSERDATA || type == LUA_TTABLE) return IS_UNCLEAR;
@@ -175,7 +174,7 @@ static comparison compare(lua_State *L, const char *at, int chunk) {
     return old == lua_tointeger(L, -1) ? IS_SAME : IS_OTHER;
 }
 
-/* Adds the packed form of the value on top of the stack to the patch, using `at` if it is unchanged. */
+/* Adds the packed form of the value on top of the stack to the patch. Copies it from `at` if the value is unchanged. */
 static void add_to_patch(lua_State *L, prec_patch *patch, const char *at, comparison comparison) {
     bool is_long = comparison == IS_OTHER && lua_type(L, -1) == LUA_TSTRING && lua_rawlen(L, -1) > prec_longest_short;
     if (is_long || patch->size + prec_largest_value > sizeof patch->bytes) patch->is_whole = false;
@@ -194,7 +193,7 @@ static void add_to_patch(lua_State *L, prec_patch *patch, const char *at, compar
 bool prec_mark_changed(lua_State *L, int record, const prec_column_set *column_set, int layout_index, prec_mask *mask, prec_patch *patch) {
     prec_table_layout *layout = lua_touserdata(L, layout_index);
     patch->entry = find_entry(L, record);
-    /* Columns that were not fetched may have been assigned. */
+    /* A script may have assigned columns that were not fetched. */
     if (patch->entry == NULL || column_set->layout != layout || column_set->count < layout->column_count) return false;
     patch->chunk = lua_gettop(L);
     patch->size = 0;
@@ -217,7 +216,7 @@ bool prec_mark_changed(lua_State *L, int record, const prec_column_set *column_s
     return true;
 }
 
-/* Returns whether the key value on top of the stack equals the packed one. A missing value counts as equal. */
+/* Returns whether the key value on top of the stack equals the packed one, or is missing. */
 static bool is_same_key(lua_State *L, const char *at, int chunk) {
     return lua_isnil(L, -1) || pdb_is_null(L, -1) || compare(L, at, chunk) == IS_SAME;
 }
@@ -250,7 +249,7 @@ bool prec_apply_patch(lua_State *L, const prec_patch *patch) {
     return true;
 }
 
-/* changed_columns(record[, values]) -> list of the columns whose values differ from the snapshot; nil without a snapshot. */
+/* changed_columns(record[, values]): returns the list of columns whose values differ from the snapshot; nothing without a snapshot. */
 static int changed_columns(lua_State *L) {
     enum { values = 2, column_set, chunk, packed, layout_index, names, columns, name, old, new };
     lua_settop(L, 2);
@@ -281,7 +280,7 @@ static int changed_columns(lua_State *L) {
     return 1;
 }
 
-/* set_snapshot(record, values or nil): replaces the snapshot by the values; without values, removes it. */
+/* set_snapshot(record, values or nil): replaces the snapshot; without values, removes it. */
 static int set_snapshot(lua_State *L) {
     lua_settop(L, 2);
     if (prec_push_column_set_of(L, 1) == NULL) return 0;
@@ -323,7 +322,7 @@ void prec_restore_fields(lua_State *L, int record, int copy) {
     prec_copy_fields(L, copy, record);
 }
 
-/* copy_record(record): returns another table with the same column set, fields and snapshot. */
+/* copy_record(record): returns a new record with the same column set, fields and snapshot. */
 static int copy_record(lua_State *L) {
     lua_settop(L, 1);
     prec_check_record(L, 1);
@@ -337,7 +336,7 @@ static int copy_record(lua_State *L) {
     return 1;
 }
 
-/* adopt_column_set(record, other): assigns the column set and the snapshot of another record of the same class. */
+/* adopt_column_set(record, other): assigns the column set and the snapshot of another record, which must have the same class. */
 static int adopt_column_set(lua_State *L) {
     enum { record = 1, other, column_set };
     lua_settop(L, other);
@@ -351,7 +350,7 @@ static int adopt_column_set(lua_State *L) {
     return 0;
 }
 
-/* restore_record(record, copy): restores the state that `copy_record` copied. */
+/* restore_record(record, copy): restores the record from the result of `copy_record`. */
 static int restore_record(lua_State *L) {
     adopt_column_set(L);
     prec_restore_fields(L, 1, 2);

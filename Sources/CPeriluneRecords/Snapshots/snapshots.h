@@ -1,10 +1,10 @@
 /*
-** Chunks: the values that records had when they last equaled their rows, for change tracking.
+** Chunks: the values of records at the time when they last equaled their rows, for change tracking.
 **
-** A chunk is a block of bytes shared by several records. Numbers and short strings are copied into it, so that the collector has
-** nothing to traverse; long strings are in a list, its user value. The packed values grow from the start of the block and their
-** entries from its end. A record finds its entry by its own address. A table that reuses the address of a collected one finds
-** nothing, because it has another metatable or an entry that was added later.
+** A chunk is a block of bytes shared by several records. Numbers and short strings are copied into it, so that the collector has nothing to
+** traverse. Long strings are in a list, which is the chunk's user value. Packed values are added at the start of the block, and their
+** entries at its end. A record finds its entry by its own address. If a new table has the address of a collected one, it does not find the
+** old entry: it has another metatable, or a newer entry.
 */
 #ifndef PERILUNE_SNAPSHOTS_H
 #define PERILUNE_SNAPSHOTS_H
@@ -32,26 +32,26 @@ enum { TAG_NULL, TAG_INTEGER, TAG_NUMBER, TAG_FALSE, TAG_TRUE, TAG_SHORT, TAG_LO
 
 enum { prec_longest_short = 64, prec_largest_value = prec_longest_short + 2 };
 
-/* Returns the entry with a number; 0 is the oldest. */
+/* Returns the entry with this number; 0 is the oldest. */
 static inline prec_snapshot_entry *prec_chunk_entry(prec_chunk *chunk, int number) {
     return (prec_snapshot_entry *)(void *)(chunk->bytes + chunk->capacity) - number - 1;
 }
 
-/* Returns the maximum number of bytes for a record with this number of columns. */
+/* Returns the maximum number of bytes that a record with `count` columns needs. */
 static inline size_t prec_most_packed(int count) {
     return sizeof(prec_snapshot_entry) + (size_t)count * prec_largest_value;
 }
 
 /* MARK: - Packing */
 
-/* The position in a chunk at which the next value of a record is packed. */
+/* A position in a chunk, at which the next value of a record is packed. */
 typedef struct {
     prec_chunk *chunk;
     char *next;
     int index; /* the stack index of the chunk */
 } prec_packer;
 
-/* Begins a record. Returns false if the chunk may be too small or is being written to. */
+/* Begins to pack a record. Returns false if the chunk may not have enough space or is being written. */
 static inline bool prec_begin_packing(prec_packer *packer, prec_chunk *chunk, int index, int count) {
     size_t left = chunk->capacity - chunk->used - (size_t)chunk->count * sizeof(prec_snapshot_entry);
     if (chunk->is_packing || left < prec_most_packed(count)) return false;
@@ -78,7 +78,7 @@ static inline void prec_pack_number(prec_packer *packer, lua_Number value) {
 
 static inline void prec_pack_boolean(prec_packer *packer, bool value) { *packer->next++ = value ? TAG_TRUE : TAG_FALSE; }
 
-/* Packs the long string on top of the stack, which is added to the list of the chunk. [-0, +0, m] */
+/* Packs the long string on top of the stack, and adds it to the list of the chunk. [-0, +0, m] */
 void prec_pack_long(lua_State *L, prec_packer *packer, char tag);
 
 /* Packs the string or blob on top of the stack. [-0, +0, m] */
@@ -98,8 +98,7 @@ static inline void prec_pack_string(lua_State *L, prec_packer *packer, const cha
     prec_pack_bytes(L, packer, bytes, length, false);
 }
 
-/* Packs the value on top of the stack, whose type is given, in its database form. Returns false if it is not a database value.
-** [-0, +0, m] */
+/* Packs the value on top of the stack, whose type is given. Returns false for values that the database cannot store. [-0, +0, m] */
 static inline bool prec_pack_value(lua_State *L, prec_packer *packer, int type) {
     switch (type) {
         case LUA_TNIL: prec_pack_null(packer); return true;
@@ -118,7 +117,7 @@ static inline bool prec_pack_value(lua_State *L, prec_packer *packer, int type) 
     }
 }
 
-/* Ends the record and keeps its packed values. */
+/* Ends the packing of a record, and adds its entry. */
 static inline void prec_end_packing(prec_packer *packer, const void *record) {
     prec_chunk *chunk = packer->chunk;
     prec_snapshot_entry *entry = prec_chunk_entry(chunk, chunk->count++);
@@ -136,22 +135,21 @@ static inline void prec_drop_packing(prec_packer *packer) { packer->chunk->is_pa
 
 enum { prec_first_chunk = 512, prec_next_chunk = 4096 };
 
-/* Pushes a metatable for records of the column set at `column_set` and its new chunk, which has space for at least one record.
+/* Pushes a metatable for records with the column set at `column_set`, and its new chunk, which has space for at least one record.
 ** [-0, +2, m] */
 void prec_push_chunk(lua_State *L, int column_set, size_t capacity);
 
-/* Pushes a chunk without a metatable, as a draft for a number of records with a number of columns. [-0, +1, m] */
+/* Pushes a draft: a chunk without a metatable for `records` records with `count` columns. [-0, +1, m] */
 prec_chunk *prec_push_draft(lua_State *L, int records, int count);
 
 /* Empties the draft at `index`. [-0, +0, -] */
 void prec_clear_draft(lua_State *L, int index);
 
-/* Pushes a metatable for records of the column set at `column_set` with a chunk that has the contents of the draft at `index`.
-** [-0, +1, m] */
+/* Pushes a metatable for records with the column set at `column_set`. Its chunk contains a copy of the draft at `index`. [-0, +1, m] */
 void prec_push_metatable_of_draft(lua_State *L, int column_set, int index);
 
-/* Pushes the metatable of the column set at `column_set` with the open chunk for single records, and that chunk, and begins a
-** record. [-0, +2, m] */
+/* Pushes the metatable with the open chunk for single records with the column set at `column_set`, and that chunk; begins to pack a record.
+** [-0, +2, m] */
 void prec_push_open_chunk(lua_State *L, int column_set, prec_packer *packer);
 
 /* MARK: - Differences */
@@ -159,31 +157,31 @@ void prec_push_open_chunk(lua_State *L, int column_set, prec_packer *packer);
 /* Returns whether the record has an entry. [-0, +0, -] */
 bool prec_has_snapshot(lua_State *L, int record);
 
-/* The entry of a record after its row has been written. */
+/* The new entry of a record, to be applied after its row has been written. */
 typedef struct {
     prec_snapshot_entry *entry;
-    int chunk; /* on the stack */
+    int chunk; /* a stack index */
     size_t size;
-    bool is_whole; /* the whole entry fits here */
+    bool is_whole; /* `bytes` has space for the whole entry */
     char bytes[1024];
 } prec_patch;
 
-/* Marks the columns in which the record differs from its row, and pushes its chunk. Returns false, with any number of values
-** pushed, if this requires more than a comparison or the record has no snapshot. [-0, +n, m] */
+/* Marks the columns in which the record differs from its row, and pushes its chunk. Returns false, with any number of values pushed, if the
+** record has no snapshot or the Lua part must compare the values. [-0, +n, m] */
 bool prec_mark_changed(lua_State *L, int record, const prec_column_set *column_set, int layout_index, prec_mask *mask, prec_patch *patch);
 
-/* Returns whether the values at `values` have the key of the record's row, if it has a snapshot, or no key. Also returns false
-** if this cannot be decided immediately. `layout_index` is the stack index of the table layout `layout`. [-0, +0, -] */
+/* Returns whether the values at `values` have the same key as the record's row, if it has a snapshot, or no key. Returns false if this is
+** unclear. `layout_index` is the stack index of the table layout `layout`. [-0, +0, -] */
 bool prec_keeps_key(lua_State *L, int record, int values, const prec_column_set *column_set, const prec_table_layout *layout, int layout_index);
 
-/* Makes the record's entry equal to its written row. Returns false and does nothing if the entry has no space. [-0, +0, -] */
+/* Makes the record's entry equal to its written row. Returns false and changes nothing if the entry has too little space. [-0, +0, -] */
 bool prec_apply_patch(lua_State *L, const prec_patch *patch);
 
-/* Converts the value on top of the stack to its database form for the column: nil for NULL, and the bytes of a blob unless the
-** column keeps blobs. [-1, +1, e] */
+/* Converts the value on top of the stack to the form in which the column stores it: nil for NULL, and the bytes of a blob unless the column
+** keeps blobs. [-1, +1, e] */
 void prec_make_plain(lua_State *L, const prec_record_column *column);
 
-/* Packs plain values on the stack, starting at `first`, as the snapshot of a record. Leaves values on the stack. [-0, +n, m] */
+/* Packs the plain values at stack indices from `first` on as the snapshot of a record. Leaves values on the stack. [-0, +n, m] */
 void prec_keep_values(lua_State *L, int column_set, int record, int first);
 
 /* MARK: - Snapshots of records */
@@ -195,10 +193,10 @@ void prec_take_snapshot(lua_State *L, int column_set, int record, int values);
 /* Copies the snapshot of a record to another one with the same column set. [-0, +0, m] */
 void prec_copy_snapshot(lua_State *L, int column_set, int record, int copy);
 
-/* Copies the fields and noted NULLs of a record to the empty table at `copy`. Requires absolute indices. [-0, +0, m] */
+/* Copies the fields and recorded NULLs of a record to the empty table at `copy`. The indices must be absolute. [-0, +0, m] */
 void prec_copy_fields(lua_State *L, int record, int copy);
 
-/* Restores the exact fields and noted NULLs of a record from a copy. Requires absolute indices. [-0, +0, m] */
+/* Restores exactly the fields and recorded NULLs of a record from a copy. The indices must be absolute. [-0, +0, m] */
 void prec_restore_fields(lua_State *L, int record, int copy);
 
 /* Functions for the Lua part, which documents them. */

@@ -1,14 +1,14 @@
 /* Insertion of a single record, as fast as a prepared statement with named arguments. */
 #include "CPeriluneRecords/Writing/writing.h"
 
-/* The snapshot of an inserted record, which is packed while its values are read. */
+/* The snapshot of a record that is being inserted. It is packed while the values are read. */
 typedef struct {
     prec_packer packer;
     int metatable; /* the stack index, or 0 if nothing is packed */
     char *rowid;   /* the position of the packed row id, or NULL */
 } insertion_packing;
 
-/* Pushes the metatable and the chunk for a common record, and begins to pack it. Always pushes two values. */
+/* In the common case, pushes a metatable and its chunk, and begins to pack the record. Pushes two values in any case. */
 static insertion_packing begin_packing(lua_State *L, prec_record_write *work) {
     insertion_packing packing = {.metatable = 0};
     bool is_usual = work->layout->model->tracks_changes && work->set->layout == work->layout && work->set->has_all &&
@@ -28,7 +28,7 @@ static void drop_packing(insertion_packing *packing) {
     packing->metatable = 0;
 }
 
-/* A value to insert, as read from the record. */
+/* A value to insert. */
 typedef struct {
     enum { OTHER, INTEGER, NUMBER, STRING } kind;
     size_t length;
@@ -39,10 +39,10 @@ typedef struct {
     };
 } read_value;
 
-/* The number of values that are kept after reading; later ones are read again. */
+/* The number of values that are stored after reading. Further values are read again. */
 enum { most_read = 32 };
 
-/* Reads the value on top of the stack, whose type is given. OTHER means that it must be converted for its column or cannot be
+/* Reads the value on top of the stack, whose type is given. The kind is OTHER if the value must be converted for its column or cannot be
 ** stored. */
 static inline read_value read_present(lua_State *L, const prec_record_column *column, int type) {
     read_value value = {.kind = OTHER};
@@ -70,7 +70,7 @@ static inline bool bind_read(sqlite3_stmt *handle, int parameter, const read_val
     }
 }
 
-/* Packs the value on top of the stack. Returns false if it is not a database value. */
+/* Packs the value on top of the stack. Returns false for values that the database cannot store. */
 static inline bool pack_read(lua_State *L, prec_packer *packer, int type, const read_value *value) {
     switch (value->kind) {
         case INTEGER: prec_pack_integer(packer, value->integer); return true;
@@ -80,7 +80,8 @@ static inline bool pack_read(lua_State *L, prec_packer *packer, int type, const 
     }
 }
 
-/* Packs the value on top of the stack. Packing ends at a value that is stored in a different form or that the database generates. */
+/* Packs the value on top of the stack. Gives up packing the record if the column stores the value in a different form, or if the database
+** generates it. */
 static inline void pack_present(lua_State *L, const prec_table_layout *layout, int column, int type, const read_value *value,
                                 insertion_packing *packing) {
     if (packing->metatable == 0) return;
@@ -96,7 +97,7 @@ static inline void pack_present(lua_State *L, const prec_table_layout *layout, i
     if (is_filled || is_converted || !pack_read(L, &packing->packer, type, value)) drop_packing(packing);
 }
 
-/* Replaces the column name on top of the stack by the value of the column: perilune.null if it was noted. */
+/* Replaces the column name on top of the stack by the column's value: perilune.null if the name is in the set of recorded NULLs. */
 static int push_value(lua_State *L, prec_record_write *work, int nulls) {
     bool is_noted = nulls && prec_is_noted(L, nulls, lua_gettop(L));
     int type = lua_rawget(L, work->values);
@@ -106,8 +107,8 @@ static int push_value(lua_State *L, prec_record_write *work, int nulls) {
     return LUA_TUSERDATA;
 }
 
-/* Pushes the values of the record, marks their columns, and stores the first `most_read` values. `nulls` is the stack index of
-** its noted NULLs, or 0. */
+/* Pushes the values of the record, marks their columns, and stores the first `most_read` values. `nulls` is the stack index of the set of
+** recorded NULLs, or 0. */
 static void push_present(lua_State *L, prec_record_write *work, int names, int nulls, prec_mask *mask, insertion_packing *packing,
                          read_value *values) {
     prec_table_layout *layout = work->layout;
@@ -143,7 +144,7 @@ static void keep_packed(lua_State *L, prec_record_write *work, insertion_packing
     lua_setmetatable(L, work->record);
 }
 
-/* Sets the row id that the database has generated. */
+/* Sets the record's field for the row id to the id that the database has generated. */
 static void take_rowid(lua_State *L, prec_record_write *work, int names) {
     prec_table_layout *layout = work->layout;
     if (layout->rowid < 0 || !work->call.has_inserted) return;
@@ -156,7 +157,7 @@ static void take_rowid(lua_State *L, prec_record_write *work, int names) {
     prec_set_column(L, work, names, layout->rowid);
 }
 
-/* Binds the values of the columns, which start at the stack index `first`, and the clause's values. */
+/* Binds the column values, whose stack indices start at `first`, and the values of the clause. */
 static void bind_inserted(lua_State *L, prec_record_write *work, const prec_write *write, int first, const read_value *values) {
     sqlite3_stmt *handle = work->call.statement->handle;
     for (int i = 0; i < write->parameter_count; i++) {
@@ -176,7 +177,7 @@ void prec_mark_inserted(lua_State *L, prec_record_write *work, prec_mask *mask) 
     lua_settop(L, top);
 }
 
-/* Inserts the values; returns the number of changed rows. `conflict` is the stack index of a clause, or 0. */
+/* Inserts the record and returns the number of changed rows. `conflict` is the stack index of a clause, or 0. */
 lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict) {
     prec_check_fields(L, work);
     int nulls = work->values == work->record && prec_push_nulls(L, work->record) ? lua_gettop(L) : 0;

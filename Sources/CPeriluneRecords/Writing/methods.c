@@ -1,22 +1,23 @@
-/* The methods of records and classes that need no Lua. */
+/* The methods of records and classes that run without Lua in the common case. */
 #include "CPeriluneRecords/Model/prefetch.h"
 #include "CPeriluneRecords/Writing/writing.h"
 
-/* MARK: - The verbs of records */
+/* MARK: - Methods of records */
 
 /*
-** A method is executed here if Lua need not see it, and it is called on a record alone or with a database; or on a class, with a
-** table of columns as its last argument. Other calls go to the Lua function of the same name, which may call back for each record.
+** A method runs here if the Lua part has no reason to see the record, and if it is called on a record, alone or with a database, or on a
+** class, with a table of columns as its last argument. Other calls are passed to the Lua function of the same name, which may call back for
+** each record.
 */
 typedef struct {
     const char *name;
     prec_callback callback;
     int (*run)(lua_State *L, prec_record_write *work); /* runs in an access */
     bool is_read;
-    bool takes_fields; /* a class has the verb too, with a table of columns */
+    bool takes_fields; /* can also be called on a class with a table of columns */
 } record_verb;
 
-/* Runs a body in the open access or in a new one; guarded if a script's collation may fail. */
+/* Runs a body in the open access or in a new one; with a guard if a script's collation may fail. */
 static int run_in_access(lua_State *L, pdb_database *database, pdb_access *access, bool is_read,
                          int (*body)(lua_State *, pdb_access *, void *), const void *context) {
     pdb_task task = {.database = database, .access = access, .is_read = is_read, .body = body, .context = (void *)context,
@@ -32,8 +33,8 @@ static int run_record_verb(lua_State *L, pdb_access *access, void *context) {
     return verb->run(L, &work);
 }
 
-/* Replaces a class and the table of columns that follows it, or an optional database, with a record. Returns false and leaves the
-** stack unchanged if Lua is needed. */
+/* Replaces a class, an optional database and a table of columns by a record. Returns false and leaves the stack unchanged if the Lua part
+** is needed. */
 static bool make_target(lua_State *L, int count) {
     int model_index = count + 1, record = count + 2;
     prec_model *model = prec_push_model(L, 1);
@@ -102,7 +103,7 @@ static int run_exists(lua_State *L, prec_record_write *work) {
     return 1;
 }
 
-/* Writes the changed columns of a record with a snapshot; pushes whether there were any. */
+/* Writes the changed columns of a record with a snapshot. Pushes whether there were any. */
 static int run_write_changes(lua_State *L, prec_record_write *work) {
     prec_mask mask;
     prec_patch patch;
@@ -123,15 +124,15 @@ static int run_write_changes(lua_State *L, prec_record_write *work) {
     return 1;
 }
 
-/* MARK: - A single write for the Lua part, which converts values before and after it */
+/* MARK: - A single write for the Lua part, which converts values before and afterwards */
 
-/* Stack indices. All values except the record may be nil: the database; a table of values that replaces the fields; a clause of the
-** statement; the names of the columns to update; a table of key values that replaces the record's key; an additional argument. */
+/* Stack indices. All values except the record may be nil: the database; a table of values, used instead of the fields; a clause of the
+** statement; the names of the columns to update; a table of key values, used instead of the record's key; an additional argument. */
 enum { RAW_RECORD = 1, RAW_DATABASE, RAW_VALUES, RAW_CLAUSE, RAW_COLUMNS, RAW_KEY, RAW_DETAIL };
 
 typedef struct {
     const char *name;
-    int (*run)(lua_State *L, prec_record_write *work, int conflict, int columns); /* the indices are 0 for missing arguments */
+    int (*run)(lua_State *L, prec_record_write *work, int conflict, int columns); /* the indices of missing arguments are 0 */
     bool is_read;
 } raw_verb;
 
@@ -156,7 +157,7 @@ static int call_raw_verb(lua_State *L, const raw_verb *verb) {
     return run_in_access(L, database, access, verb->is_read, run_raw_verb, verb);
 }
 
-/* Pushes true; false if a clause has left the row unchanged; nil if no row has the key. */
+/* Pushes true if the row was written, false if a clause has left it unchanged, and nil if no row has the key. */
 static int push_outcome(lua_State *L, prec_outcome outcome) {
     if (outcome == PREC_NO_ROW) lua_pushnil(L);
     else lua_pushboolean(L, outcome == PREC_WRITTEN);
@@ -173,14 +174,14 @@ static int run_raw_update(lua_State *L, prec_record_write *work, int conflict, i
     return push_outcome(L, prec_update_row(L, work, columns, conflict));
 }
 
-/* The additional argument is the clause of the INSERT; the other clause is for the UPDATE. */
+/* Saves the record. The additional argument is the clause of the INSERT; the other clause belongs to the UPDATE. */
 static int run_raw_save(lua_State *L, prec_record_write *work, int conflict, int columns) {
     (void)columns;
     prec_check_key(L, work);
     return push_outcome(L, prec_save_row(L, work, conflict, text_at(L, RAW_DETAIL)) ? PREC_WRITTEN : PREC_KEPT);
 }
 
-/* The additional argument is the list of values that the clause binds. */
+/* Upserts the record. The additional argument is the list of values that the clause binds. */
 static int run_raw_upsert(lua_State *L, prec_record_write *work, int conflict, int columns) {
     prec_check_key(L, work);
     work->clause_values = table_at(L, RAW_DETAIL);
@@ -204,7 +205,7 @@ static int run_raw_inserted_columns(lua_State *L, prec_record_write *work, int c
     return 1;
 }
 
-/* Pushes the names of the columns that an UPDATE writes. The argument for values determines whether they include the key. */
+/* Pushes the names of the columns that an UPDATE writes. A true argument RAW_VALUES includes the key. */
 static int run_raw_updated_columns(lua_State *L, prec_record_write *work, int conflict, int columns) {
     (void)conflict, (void)columns;
     prec_mask mask;
@@ -219,7 +220,7 @@ static int run_raw_exists(lua_State *L, prec_record_write *work, int conflict, i
     return 1;
 }
 
-/* MARK: - find and fetch_one by a key */
+/* MARK: - find and fetch_one by key */
 
 typedef struct {
     const char *name;
@@ -227,14 +228,14 @@ typedef struct {
     bool is_required; /* raises if there is no row */
 } find_verb;
 
-/* A key to find. Stack: the class, optional database, the key, the model of the class. */
+/* The key of a row to find. Stack: the class, optional database, the key, the model of the class. */
 typedef struct {
     const find_verb *verb;
     int key, model;
 } sought_key;
 
-/* Calls Lua when no row with the key was found, to raise or to return nil. With `looks_again`, Lua searches for the row
-** itself. */
+/* Calls the Lua part after no row with the key was found; it raises or returns nil. If `looks_again`, it searches for the row itself
+** first. */
 static int find_in_lua(lua_State *L, const sought_key *sought, bool looks_again) {
     int top = lua_gettop(L);
     prec_push_callback(L, PREC_CALL_key_missed);
@@ -248,7 +249,7 @@ static int find_in_lua(lua_State *L, const sought_key *sought, bool looks_again)
     return lua_gettop(L) - top;
 }
 
-/* Keys of several columns are left to Lua, and so are dates, which may be stored in a different format. */
+/* Finds a row by its key. The Lua part handles keys of several columns, and dates, which may be stored in a different format. */
 static int run_find(lua_State *L, pdb_access *access, void *context) {
     const sought_key *sought = context;
     const char *verb = sought->verb->name;
@@ -323,8 +324,7 @@ RAW_VERB(updated_columns, true)
 
 /* MARK: - update_changes with a table of columns, or without arguments */
 
-/* Returns whether all keys of the table at 2 are fields of the record, whose column set is at `column_set`. Leaves the stack
-** unchanged. */
+/* Returns whether all keys of the table at 2 are fields of the record, whose column set is at `column_set`. Leaves the stack unchanged. */
 static bool are_fields(lua_State *L, int column_set) {
     lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
     lua_getiuservalue(L, -1, TABLE_LAYOUT_MODEL);
@@ -358,7 +358,7 @@ static void set_fields(lua_State *L) {
     lua_settop(L, top);
 }
 
-/* Stack: record, change. Uncommon arguments are left to Lua. */
+/* record:update_changes(change). The Lua part handles uncommon arguments. Stack: record, change. */
 static int record_update_changes(lua_State *L) {
     int count = lua_gettop(L), type = lua_type(L, 2);
     prec_column_set *column_set = count == 1 || count == 2 ? prec_push_column_set_of(L, 1) : NULL;

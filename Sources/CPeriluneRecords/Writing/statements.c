@@ -1,4 +1,4 @@
-/* The statements that write records: one for each set of columns, and the binding of values to them. */
+/* The statements that write records, one for each set of columns, and the binding of values to them. */
 #include "CPeriluneRecords/Writing/writing.h"
 
 void prec_push_names(lua_State *L, const prec_record_write *work, const prec_mask *mask) {
@@ -21,7 +21,7 @@ static void fill_parameters(const prec_record_write *work, prec_write *write, co
     for (int i = 0; is_by_key && i < work->layout->key_count; i++) write->parameters[count++] = work->layout->keys[i];
 }
 
-/* Makes the statement for the mask: its text comes from the Lua part. Pushes it. */
+/* Pushes a new statement for the columns in the mask. Its SQL comes from the Lua part. */
 static prec_write *make_write(lua_State *L, prec_record_write *work, const prec_mask *mask, const char *kind, int conflict,
                                    int rows) {
     bool is_by_key = *kind != 'i';
@@ -61,7 +61,8 @@ static prec_write *make_write(lua_State *L, prec_record_write *work, const prec_
     return result;
 }
 
-/* Clauses of upserts are without number: scripts write SQL in them. The others are some policies. */
+/* Returns whether a clause belongs to an upsert. Statements with such clauses are not cached, because scripts write their SQL and there may
+** be any number. All other clauses are a few conflict policies. */
 static bool is_upsert(lua_State *L, int conflict) {
     return conflict && strncmp(lua_tostring(L, conflict), "ON ", 3) == 0;
 }
@@ -119,8 +120,8 @@ static bool may_be_boolean(lua_State *L, int index) {
     return lua_isboolean(L, index) || lua_isnil(L, index) || pdb_is_null(L, index);
 }
 
-/* Pushes a callback about a value of a column, and its first arguments: the schema, the record (nil for plain tables) and the number of the
-** column. */
+/* Pushes a callback about the value of a column, and its first arguments: the schema, the record (nil for plain tables) and the number of
+** the column. */
 static void push_callback_about(lua_State *L, prec_record_write *work, int column, prec_callback callback) {
     prec_push_callback(L, callback);
     lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);
@@ -129,7 +130,7 @@ static void push_callback_about(lua_State *L, prec_record_write *work, int colum
     lua_pushinteger(L, column + 1);
 }
 
-/* Raises that the value at `index` cannot be stored in a column. */
+/* Raises an error that the value at `index` cannot be stored in a column. */
 static void raise_value(lua_State *L, prec_record_write *work, int column, const char *expected, int index) {
     index = lua_absindex(L, index);
     push_callback_about(L, work, column, PREC_CALL_raise_value);
@@ -138,8 +139,8 @@ static void raise_value(lua_State *L, prec_record_write *work, int column, const
     lua_call(L, 5, 0);
 }
 
-/* Makes the Lua part check the value at `index` for a column, and replaces it by the form in which SQLite stores it. Returns whether that is
-** another value. The run ends if the check raises. */
+/* Passes the value at `index` to the Lua part, which checks it for a column, and replaces it by the form in which SQLite stores it. Returns
+** whether the value was replaced. Ends the run if the check raises. */
 static bool fit_value(lua_State *L, prec_record_write *work, int column, int index) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     push_callback_about(L, work, column, PREC_CALL_check_value);
@@ -170,7 +171,7 @@ void prec_bind_written(lua_State *L, prec_record_write *work, int parameter, int
     prec_bind_column(L, work, parameter, column, index);
 }
 
-/* Binds a number or a string; returns false for any other value. */
+/* Binds a number or a string. Returns false for other values. */
 static inline bool bind_usual(lua_State *L, sqlite3_stmt *handle, int parameter, int index, const prec_record_column *column) {
     if (column->is_boolean) return false;
     int type = lua_type(L, index);
@@ -229,7 +230,7 @@ void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *stat
     pdb_note_run(work->call.rows, statement);
 }
 
-/* Runs the statement; the error of a constraint names the record. */
+/* Runs the statement. Constraint errors name the record. */
 void prec_run_write(lua_State *L, prec_record_write *work, const pdb_row_form *form, lua_Integer limit) {
     prec_pending_write *written = &prec_state_of(work->call.rows)->written;
     *written = (prec_pending_write){L, work->call.statement, work->record, work->layout_index};

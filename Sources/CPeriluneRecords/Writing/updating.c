@@ -1,4 +1,4 @@
-/* Update of a single record: the columns to write, and the values that the database returns. */
+/* Updates of single records: the columns to write, and the values that the database returns. */
 #include "CPeriluneRecords/Writing/writing.h"
 
 /* Marks the columns of the list at `columns`. */
@@ -29,7 +29,7 @@ void prec_mark_updated(lua_State *L, prec_record_write *work, bool with_key, pre
     lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_NAMES);
     bool is_made = prec_is_made(L, work), has_all = !is_made && work->set->layout == layout && work->set->has_all;
     if (!has_all && !is_made) {
-        /* Columns that were not fetched are only written if they have been set since. */
+        /* Columns that were not fetched are written only if a script has set them. */
         lua_getiuservalue(L, work->column_set, COLUMN_SET_LAYOUT);
         lua_getiuservalue(L, -1, TABLE_LAYOUT_NAMES);
         lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_POSITIONS);
@@ -57,7 +57,7 @@ void prec_mark_updated(lua_State *L, prec_record_write *work, bool with_key, pre
     lua_settop(L, top);
 }
 
-/* Returns why the row was not written. */
+/* Returns why the row was not written: a clause has left it unchanged, or it does not exist. */
 static prec_outcome look_for_row(lua_State *L, prec_record_write *work, int top) {
     lua_settop(L, top);
     return prec_row_exists(L, work) ? PREC_KEPT : PREC_NO_ROW;
@@ -102,7 +102,7 @@ prec_outcome prec_update_row(lua_State *L, prec_record_write *work, int columns,
     if (columns) mark_listed(L, work, columns, &mask);
     else prec_mark_updated(L, work, false, &mask);
     prec_outcome outcome = prec_update_columns(L, work, &mask, conflict);
-    /* With a list, the other columns keep their previous values, which are known only if the record has a snapshot. */
+    /* If only listed columns are written, the other columns keep their previous values, which are known only from a snapshot. */
     bool is_known = columns == 0 || prec_has_snapshot(L, work->record);
     if (outcome == PREC_WRITTEN && is_known) prec_keep_snapshot(L, work, false);
     return outcome;

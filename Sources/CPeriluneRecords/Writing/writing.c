@@ -1,7 +1,7 @@
-/* Writing of a single record: code shared by its methods, and the methods that only use the key. */
+/* Writes of single records: code shared by the methods, and the methods that use only the key. */
 #include "CPeriluneRecords/Writing/writing.h"
 
-/* Switches to the current table layout. */
+/* Uses the current table layout of the database. */
 static void renew_table_layout(lua_State *L, prec_record_write *work) {
     int top = lua_gettop(L);
     lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_MODEL);
@@ -24,7 +24,7 @@ prec_record_write prec_begin_work(lua_State *L, pdb_database *database, pdb_acce
     return work;
 }
 
-/* Returns whether the fields of the record are columns of the table. With `raises`, raises if they are not. */
+/* Returns whether all fields of the record are columns of the table. If `raises`, raises otherwise. */
 static bool has_known_fields(lua_State *L, prec_record_write *work, bool raises) {
     prec_push_callback(L, PREC_CALL_check_fields);
     lua_pushvalue(L, work->record);
@@ -36,12 +36,13 @@ static bool has_known_fields(lua_State *L, prec_record_write *work, bool raises)
     return are_known;
 }
 
-/* Returns whether the record may have columns that the table lacks in this database, because it was created for other columns. */
+/* Returns whether the record may have columns that the table lacks in this database, because the record was created with a different table
+** layout. */
 static bool may_have_others(const prec_record_write *work) {
     return work->set->layout != work->layout || work->layout->model->has_differing_columns;
 }
 
-/* Checks that the fields of a record are columns of the table in this database. */
+/* Raises if a field of the record is not a column of the table in this database. */
 void prec_check_fields(lua_State *L, prec_record_write *work) {
     if (!may_have_others(work) || has_known_fields(L, work, false)) return;
     /* Another connection may have changed the table. */
@@ -67,7 +68,7 @@ bool prec_push_key_of(lua_State *L, prec_record_write *work) {
 
 void prec_check_key(lua_State *L, prec_record_write *work) {
     if (prec_keeps_key(L, work->record, work->values, work->set, work->layout, work->layout_index)) return;
-    /* The key may be equal in a different form, which Lua decides by the types of the columns. */
+    /* The key may be the same in a different form. The Lua part decides this by the types of the columns. */
     prec_push_callback(L, PREC_CALL_check_kept_key);
     lua_pushstring(L, work->verb);
     lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);
@@ -98,12 +99,12 @@ int prec_raise_row_not_found(lua_State *L, prec_record_write *work) {
     return 0;
 }
 
-/* A class that does not track changes cannot distinguish such records. */
+/* Without change tracking, records that a script has created cannot be distinguished from others. */
 bool prec_is_made(lua_State *L, const prec_record_write *work) {
     return work->layout->model->tracks_changes && !prec_has_snapshot(L, work->record);
 }
 
-/* Returns whether all table columns with values in the record belong to its column set. */
+/* Returns whether the column set of the record contains all table columns for which the record has a value. */
 static bool has_columns_of_set(lua_State *L, prec_record_write *work) {
     const prec_column_set *set = work->set;
     if (set->layout != work->layout || set->count == work->layout->column_count) return set->layout == work->layout;
@@ -122,8 +123,8 @@ static bool has_columns_of_set(lua_State *L, prec_record_write *work) {
     return !has_other;
 }
 
-/* Makes the current values the snapshot of the record. After an insert, it has all columns; after an update, the previous
-** columns and the written ones, which Lua determines if columns were added. */
+/* Makes the current values the snapshot of the record. After an insert, the snapshot has all columns; after an update, the previous columns
+** and the written ones. If columns were added, the Lua part determines them. */
 void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all) {
     bool is_whole = work->set->layout == work->layout && work->set->count == work->layout->column_count;
     int top = lua_gettop(L), column_set = work->column_set;
@@ -186,8 +187,8 @@ void prec_drop_nulls(lua_State *L, prec_record_write *work, int names, const pre
 
 /* MARK: - By key */
 
-/* Binds the values of the key, which start at `first`. Marks nothing as written, because only rows with this key are read or
-** changed. */
+/* Binds the values of the key, whose stack indices start at `first`. Does not set the pending write, because the statement only reads or
+** changes rows with this key. */
 void prec_begin_by_key(lua_State *L, prec_record_write *work, int first, int sql_value, int kept_value) {
     luaL_checkstack(L, work->layout->key_count + LUA_MINSTACK, NULL);
     prec_begin_write(L, work, prec_compile_kept(L, work->call.access, work->layout_index, sql_value, kept_value));
@@ -207,7 +208,7 @@ bool prec_row_exists(lua_State *L, prec_record_write *work) {
     return is_there;
 }
 
-/* Deletes the row with the key at the stack index `key`, and sets the fields of the record from the deleted row. */
+/* Deletes the row with the key at the stack index `key`, and sets the fields of the record to the values of the deleted row. */
 static void delete_returning(lua_State *L, prec_record_write *work, int key, int clause) {
     prec_mask mask;
     prec_begin_mask(&mask, work->layout->column_count);
@@ -234,7 +235,7 @@ bool prec_delete_row(lua_State *L, prec_record_write *work, int clause) {
     return work->call.changes > 0 || work->layout->is_view;
 }
 
-/* Detaches the record from its row. */
+/* Detaches the record from its row: removes its snapshot. */
 void prec_forget_row(lua_State *L, prec_record_write *work) {
     lua_getiuservalue(L, work->column_set, COLUMN_SET_METATABLE);
     lua_setmetatable(L, work->record);
