@@ -1,4 +1,4 @@
-/* Opens states, and the standard libraries that the host allows. Only this file depends on every folder. */
+/* Opens states with the standard libraries that the host grants. Only this file depends on all folders. */
 #include <string.h>
 
 #include "CPeriluneShim/Limited/limited.h"
@@ -6,7 +6,7 @@
 
 /* MARK: - Text chunks only */
 
-/* Calls load(chunk, name, "t", environment) of the base library, regardless of the script's mode. */
+/* Calls the original load(chunk, name, "t", environment), so that bytecode is rejected whatever mode the script passes. */
 static int load_text(lua_State *L) {
     if (plua_refuse_mode(L)) return 2;
     int argument_count = lua_gettop(L);
@@ -47,7 +47,7 @@ static int do_file(lua_State *L) {
     return file_done(L, 0, 0);
 }
 
-/* Sets a field of the table on top to a function, or removes it. [-0, +0, m] */
+/* Sets a field of the table on top of the stack to a function, or removes it unless it is granted. [-0, +0, m] */
 static void set_or_remove(lua_State *L, const char *name, lua_CFunction function, bool is_granted) {
     if (is_granted) {
         lua_pushcfunction(L, function);
@@ -57,7 +57,7 @@ static void set_or_remove(lua_State *L, const char *name, lua_CFunction function
     lua_setfield(L, -2, name);
 }
 
-/* Makes the load functions in the table of globals, on top, accept text only. [-0, +0, m] */
+/* Makes load, loadfile and dofile in the table of globals, which is on top of the stack, accept only text. [-0, +0, m] */
 static void refuse_bytecode(lua_State *L) {
     lua_getfield(L, -1, "load");
     lua_pushcclosure(L, load_text, 1);
@@ -79,7 +79,7 @@ static void open_base(lua_State *L, unsigned which) {
 
 /* MARK: - The other libraries */
 
-/* Opens a library and keeps only its named functions; all if `kept` is NULL. */
+/* Opens a library. Keeps only the functions named in `kept`, or all if `kept` is NULL. */
 static void open_library(lua_State *L, const char *name, lua_CFunction open, const char *const *kept) {
     luaL_requiref(L, name, open, 1);
     if (kept) {
@@ -90,7 +90,7 @@ static void open_library(lua_State *L, const char *name, lua_CFunction open, con
         }
         lua_pushvalue(L, -1);
         lua_setglobal(L, name);
-        luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE); /* what package.loaded is, if it is granted */
+        luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE); /* package.loaded, if the package library is granted */
         lua_pushvalue(L, -2);
         lua_setfield(L, -2, name);
         plua_pop(L, 1);
@@ -99,7 +99,7 @@ static void open_library(lua_State *L, const char *name, lua_CFunction open, con
     plua_pop(L, 1);
 }
 
-/* Hides the metatable: scripts could otherwise change string operations of the host's own modules. [-0, +0, m] */
+/* Hides the metatable of strings, which scripts could otherwise use to change string operations in the host's own modules. [-0, +0, m] */
 static void protect_string_metatable(lua_State *L) {
     lua_pushliteral(L, "");
     lua_getmetatable(L, -1);
@@ -110,7 +110,7 @@ static void protect_string_metatable(lua_State *L) {
 
 static void open_string(lua_State *L, unsigned which) {
     luaL_requiref(L, LUA_STRLIBNAME, luaopen_string, 1);
-    if (!(which & PLUA_LIBRARY_BYTECODE)) { /* of no use where it cannot be loaded */
+    if (!(which & PLUA_LIBRARY_BYTECODE)) { /* without bytecode, string.dump has no use */
         lua_pushnil(L);
         lua_setfield(L, -2, "dump");
     }
@@ -118,7 +118,7 @@ static void open_string(lua_State *L, unsigned which) {
     plua_pop(L, 1);
 }
 
-/* Calls `limit` with the library's table on top of the stack, if the library exists. */
+/* Calls `limit` with the table of a library on top of the stack, if the library is open. */
 static void limit_library(lua_State *L, const char *name, void (*limit)(lua_State *)) {
     if (lua_getglobal(L, name) == LUA_TTABLE) limit(L);
     plua_pop(L, 1);
@@ -155,7 +155,7 @@ int plua_open_libraries(lua_State *L, unsigned which) {
 
 /* MARK: - Limits */
 
-/* Replaces the methods of strings even in states without the table `string`. [-0, +0, m] */
+/* Replaces the methods of strings, even in states without the table `string`. [-0, +0, m] */
 static void limit_string_methods(lua_State *L) {
     lua_pushliteral(L, "");
     if (lua_getmetatable(L, -1)) {
@@ -165,9 +165,9 @@ static void limit_string_methods(lua_State *L) {
     plua_pop(L, 1);
 }
 
-/* Replaces the library functions that a count hook cannot interrupt or that could hide the end of a run: pcall, xpcall, setmetatable, load,
-** collectgarbage, coroutine.*, string.find/match/gmatch/gsub/rep/format, table.concat/insert/remove/move/sort/unpack,
-** debug.sethook/setmetatable. Functions missing from the globals stay missing. [-0, +0, m] */
+/* Replaces the library functions that a count hook cannot interrupt, or that could catch the cancellation of a run: pcall, xpcall,
+** setmetatable, load, collectgarbage, coroutine.*, string.find/match/gmatch/gsub/rep/format, table.concat/insert/remove/move/sort/unpack,
+** debug.sethook/setmetatable. Functions that the globals lack are not added. [-0, +0, m] */
 static int open_limited(lua_State *L) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     lua_pushglobaltable(L);

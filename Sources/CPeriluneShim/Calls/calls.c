@@ -1,4 +1,4 @@
-/* Calls both ways: the trampolines from Lua to Swift, and protected calls from Swift to Lua. */
+/* Calls in both directions: trampolines from Lua to Swift, and protected calls from Swift to Lua. */
 #include "CPeriluneShim/Calls/calls.h"
 
 const char plua_async_marker;
@@ -10,11 +10,11 @@ enum { host_call_cost = 50 };
 
 /* MARK: - From Lua to Swift */
 
-/* Calls the Swift function of the running closure. No allocation may be refused while Swift frames are on the stack. */
+/* Calls the Swift function that the running closure stores. No allocation may be refused while Swift frames are on the stack. */
 static int call_swift(lua_State *L) {
     plua_context *context = plua_context_of(L);
     void *function = plua_object(L, lua_upvalueindex(1));
-    /* A script's finalizer runs after the finalizers of newer objects, even if it refers to them. */
+    /* A script's finalizer runs after the finalizers of newer objects, so these may be released although it refers to them. */
     if (function == NULL || context->is_closing) plua_raise(L, "dead_handle", "this function of the host has been released");
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     bool may_refuse = context->may_refuse;
@@ -23,7 +23,7 @@ static int call_swift(lua_State *L) {
     context->may_refuse = may_refuse;
     if (context->limited) {
         if (context->budget != INT64_MAX) context->budget -= host_call_cost;
-        plua_check(L); /* a host function may take long, and hand in much */
+        plua_check(L); /* a host function may take long and return much data */
     } else if (atomic_load_explicit(&context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE) {
         plua_raise_cancellation(L);
     }
@@ -35,7 +35,7 @@ static int swift_function(lua_State *L) {
     return result >= 0 ? result : plua_throw(L);
 }
 
-/* Resumed by the driver with true and the results, or with false and the error. */
+/* Continues after an asynchronous call. The driver passes true and the results, or false and the error. */
 static int async_finished(lua_State *L, int status, lua_KContext nested_calls) {
     (void)status;
     plua_context_of(L)->nested_calls = (int)nested_calls;
@@ -69,7 +69,7 @@ bool plua_is_swift_function(lua_CFunction function) {
     return function == swift_function || function == swift_async_function;
 }
 
-/* The metatable of the userdata that keeps a Swift function for its closure. */
+/* Pushes the metatable of the userdata in which a closure stores its Swift function. */
 static void push_function_metatable(lua_State *L) {
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &function_metatable_key) == LUA_TTABLE) return;
     plua_pop(L, 1);
@@ -97,7 +97,7 @@ void plua_push_async_function(lua_State *L, void *function, const char *name) {
 
 /* MARK: - From Swift to Lua */
 
-/* The context's fields that a protected call or a resumption changes, to be restored after it. */
+/* The fields of the context that a protected call or a resume changes and then restores. */
 typedef struct {
     plua_context *outer;
     lua_State *running;
@@ -139,7 +139,7 @@ int plua_pcall(lua_State *L, int argument_count, int result_count) {
     return status;
 }
 
-/* Arguments: the failed coroutine; its error value. */
+/* Arguments: the failed coroutine and its error value. */
 static int keep_coroutine_failure(lua_State *L) {
     plua_keep_failure(L, lua_tothread(L, 1), 2);
     return 0;
@@ -148,7 +148,7 @@ static int keep_coroutine_failure(lua_State *L) {
 int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *result_count) {
     plua_context *context = plua_context_of(coroutine);
     entered before = enter_lua(context, coroutine);
-    context->nested_calls = 0; /* that of the coroutine is found again by its calls */
+    context->nested_calls = 0; /* calls in the coroutine set the value that belongs to it */
     lua_State *driven = context->driven;
     context->driven = coroutine;
     int status = lua_resume(coroutine, from, argument_count, result_count);
@@ -158,8 +158,8 @@ int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *
         lua_xmove(coroutine, from, 1);
         lua_pushvalue(coroutine, -1);
         lua_xmove(coroutine, from, 1);
-        if (lua_pcall(from, 2, 0, 0) != LUA_OK) plua_pop(from, 1); /* no traceback then */
-        /* Its to-be-closed variables; not in a cancelled run, whose dead coroutines run without the hook. */
+        if (lua_pcall(from, 2, 0, 0) != LUA_OK) plua_pop(from, 1); /* in which case there is no traceback */
+        /* Closes the coroutine's pending variables, but not in a cancelled run, because a dead coroutine runs without the hook. */
         if (plua_cancel_reason_of(context) == PLUA_CANCEL_NONE) lua_resetthread(coroutine);
     }
     context->driven = driven;

@@ -1,11 +1,11 @@
-/* Describes values in messages: `the integer 5`, `the string "x"`, `a request`. */
+/* Descriptions of values for messages: `the integer 5`, `the string "x"`, `a request`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "CPeriluneShim/Calls/calls.h"
 
-/* Longer strings are shortened. */
+/* The length beyond which strings are shortened, and the length of the part that is shown. */
 enum { LONGEST_STRING = 40, PART_OF_STRING = 37 };
 
 static bool is_vowel(char c) { return c != '\0' && strchr("aeiouAEIOU", c) != NULL; }
@@ -27,7 +27,7 @@ static int write_string(char *target, size_t size, const char *bytes, size_t len
         while (shown > 0 && ((unsigned char)bytes[shown] & 0xC0) == 0x80) shown--;
     }
     int start = snprintf(target, size, "the string \"");
-    /* Messages in C end at the first NUL. */
+    /* A NUL would end the message, because messages are C strings. */
     for (size_t i = 0; i < shown; i++) target[(size_t)start + i] = bytes[i] ? bytes[i] : '?';
     return start + (int)shown + snprintf(target + start + shown, size - (size_t)start - shown, shown < length ? "...\"" : "\"");
 }
@@ -53,8 +53,8 @@ size_t plua_describe_plain(char *target, const plua_plain *value) {
     return (size_t)length;
 }
 
-/* Pushes the description that a value's metatable provides, as `__described` or by its `__name`. Returns whether there is one.
-** [-0, +(0|1), m] */
+/* Pushes the description from a value's metatable: `__described`, or `__name` with an article. Pushes nothing and returns false without
+** one. [-0, +(0|1), m] */
 static bool push_provided(lua_State *L, int index) {
     static const char prefix[] = "perilune.";
     int type = luaL_getmetafield(L, index, "__described");

@@ -1,13 +1,13 @@
-/* Error objects, and the details kept of a failure. */
+/* Error objects, and the traceback and position of the last failure. */
 #include <stdarg.h>
 #include <string.h>
 
 #include "CPeriluneShim/Calls/calls.h"
 
-/* Keys of the registry: their addresses. */
+/* The addresses are registry keys. */
 static const char error_metatable_key, failure_value_key, failure_traceback_key, failure_file_key, failure_line_key;
 
-/* MARK: - Error objects: a userdata that holds a Swift error or NULL; its user value is the table of fields. */
+/* MARK: - Error objects: userdata with a Swift error or NULL; the user value is the table of fields */
 
 bool plua_is_error(lua_State *L, int index) {
     if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return false;
@@ -62,7 +62,7 @@ bool plua_find_position(lua_State *L, lua_Debug *activation) {
     return false;
 }
 
-/* Returns whether Lua can yield across a function; it cannot for most C functions. */
+/* Returns whether Lua can yield across a C function with this name, which is not possible for most C functions. */
 static bool can_wait(const char *name) {
     static const char *const names[] = {"pcall", "xpcall", "dofile"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -81,7 +81,7 @@ const char *plua_find_unwaiting_caller(lua_State *L) {
             if (has_c && name) return name;
             has_script = true, has_c = false, name = NULL;
         } else if (has_script && !(activation.name && can_wait(activation.name))) {
-            /* A script may have called a library function that calls a C function. */
+            /* A script may have called a Lua function of a library that calls a C function. */
             has_c = has_c || *activation.what == 'C';
             if (activation.name) name = activation.name;
         }
@@ -89,7 +89,7 @@ const char *plua_find_unwaiting_caller(lua_State *L) {
     return has_c ? name : NULL;
 }
 
-/* Writes the digits of a line number, without functions that signal handlers must not call. */
+/* Writes the digits of a line number. Signal handlers use this function, so it must not call functions like snprintf. */
 static size_t write_line(char *target, int line) {
     char digits[16];
     size_t count = 0;
@@ -148,7 +148,8 @@ int plua_raise(lua_State *L, const char *kind, const char *format, ...) {
     return plua_throw(L);
 }
 
-/* Sets each string key of the table on top of the stack as a field of the error below it, if it has none of that name. [-1, +0] */
+/* Adds the string keys of the table on top of the stack as fields to the error below it, unless the error has a field of the same name.
+** [-1, +0] */
 static void add_fields(lua_State *L) {
     lua_getiuservalue(L, -2, 1);
     int fields = lua_gettop(L), source = fields - 1;
@@ -170,7 +171,7 @@ static void add_fields(lua_State *L) {
 int plua_raise_error(lua_State *L) {
     const char *kind = luaL_checkstring(L, 1);
     plua_push_error(L, kind, "%s", luaL_checkstring(L, 2));
-    lua_pushvalue(L, 2); /* with the NULs that the text may have */
+    lua_pushvalue(L, 2); /* the whole message, because the one above ends at the first NUL */
     plua_set_error_field(L, "message");
     if (lua_type(L, 3) == LUA_TTABLE) {
         lua_pushvalue(L, 3);
@@ -217,7 +218,7 @@ static int error_to_string(lua_State *L) {
     return 1;
 }
 
-/* So that "failed: " .. err works as it does with messages. */
+/* Makes "failed: " .. err work for error objects, too. */
 static int error_concatenate(lua_State *L) {
     plua_tolstring(L, 1, NULL);
     plua_tolstring(L, 2, NULL);
@@ -236,7 +237,7 @@ static int error_next(lua_State *L) {
 static int error_pairs(lua_State *L) {
     lua_pushcfunction(L, error_next);
     lua_getiuservalue(L, 1, 1);
-    /* A copy, so that scripts cannot change the error's fields through the iteration. */
+    /* A copy, because the loop must not give scripts access to the error's own fields. */
     lua_newtable(L);
     for (lua_pushnil(L); lua_next(L, -3);) {
         lua_pushvalue(L, -2);
@@ -262,9 +263,9 @@ void plua_open_errors(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &error_metatable_key);
 }
 
-/* MARK: - What is kept of a failure */
+/* MARK: - Details of the last failure */
 
-/* Pushes the error value that is kept; nil means that none is kept. */
+/* Pushes the form in which an error value is stored: a placeholder for nil, because a stored nil means that no failure is stored. */
 static void push_kept_form(lua_State *L, int index) {
     static char nil;
     if (lua_isnil(L, index)) lua_pushlightuserdata(L, &nil);
@@ -293,7 +294,7 @@ static void keep_position(lua_State *L, lua_State *failed) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_line_key);
 }
 
-/* Adds where the failed coroutine was resumed. */
+/* Adds the traceback of the coroutine that resumed the failed one. */
 static void add_resumer(lua_State *L) {
     enum { most = 16 * 1024 };
     lua_Debug activation;
@@ -327,7 +328,7 @@ void plua_restore_failure(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
 }
 
-/* The slot exists already, so this allocates nothing. */
+/* Clears the stored failure. The registry slot exists, so this allocates nothing. */
 static void forget_failure(lua_State *L) {
     lua_pushnil(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
@@ -350,8 +351,8 @@ int plua_raise_again(lua_State *L) {
     return plua_throw(L);
 }
 
-/* Returns whether the error is raised by a function that passes on a caught error: level 0 is the handler, level 1 the raising
-** function. */
+/* Returns whether the error was raised by a function that passes on a caught error. On the stack, level 0 is the handler, and level 1 the
+** function that has raised the error. */
 static bool is_raised_again(lua_State *L) {
     plua_context *context = plua_context_of(L);
     if (context->raises_again) {
@@ -366,7 +367,7 @@ static bool is_raised_again(lua_State *L) {
 }
 
 int plua_message_handler(lua_State *L) {
-    /* Equal strings may come from different failures. */
+    /* Equal strings may be the messages of different failures. */
     bool is_new = !is_raised_again(L);
     if (is_new && lua_type(L, 1) == LUA_TSTRING) forget_failure(L);
     plua_keep_failure(L, L, 1);

@@ -1,27 +1,27 @@
-/* Names functions in messages as the script wrote them: `Author:exists: argument 1: ...` for `exists: argument 1: ...`. */
+/* Completes function names in messages by the receiver in the script: `Author:exists: argument 1: ...` for `exists: argument 1: ...`. */
 #include <string.h>
 
 #include "CPeriluneShim/Calls/calls.h"
 
-/* The length of the longest name that is replaced or written. */
+/* The maximum length of names that are replaced or written. */
 enum { LONGEST_NAME = 80 };
 
-/* The number of values of a C function that are searched for the receiver. */
+/* The number of stack values of a C function among which its receiver is searched. */
 enum { SEARCHED = 12 };
 
 static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The function name at the beginning of a message: `exists`, `Class:exists`, `perilune.queue`. */
+/* The function name at the beginning of a message, such as `exists`, `Class:exists` or `perilune.queue`. */
 typedef struct {
-    size_t length; /* 0 if the message begins with something else */
+    size_t length; /* 0 if the message does not begin with a name */
     const char *method;
     size_t method_length;
-    char separator; /* before the method, or 0 */
+    char separator; /* the character before the method, or 0 */
 } place;
 
-/* Returns whether the text begins with parameters and a colon, as after `page` in `page(number, size): ...`. */
+/* Returns whether the text begins with parameters and a colon, like the text after `page` in `page(number, size): ...`. */
 static bool has_parameters(const char *text) { return *text == '(' && strstr(text, "): ") != NULL; }
 
 static place place_of(const char *message) {
@@ -43,13 +43,13 @@ static place place_of(const char *message) {
 
 /* MARK: - The call */
 
-/* A script's call of a library function: the outermost running function below the innermost function of the script. A script that ends with
-** a tail call (`return db:write(...)`), like each line in the console, has no activation left; the call is then the outermost function that
-** was tail-called. */
+/* A script's call of a library function. It is the outermost running function below the script's innermost function. A script that ends
+** with a tail call (`return db:write(...)`), like each line in the console, is no longer on the stack; the call is then the outermost
+** function that was tail-called. */
 typedef struct {
-    lua_Debug function, inner, script; /* `inner`: the one that the function calls */
+    lua_Debug function, inner, script; /* `inner`: the function that `function` calls */
     bool has_inner, has_script;
-    const char *name; /* as called; NULL if unknown, as after a tail call or in `object[verb](...)` */
+    const char *name; /* the name in the call; NULL if it is unknown, for example after a tail call or in `object[verb](...)` */
     bool is_method;
 } call;
 
@@ -86,13 +86,14 @@ static bool find_call(lua_State *L, call *found) {
     if (strcmp(kind, "metamethod") == 0 || strcmp(kind, "for iterator") == 0 || strcmp(kind, "hook") == 0) return false;
     found->is_method = strcmp(kind, "method") == 0;
     const char *name = found->function.name;
-    found->name = found->function.istailcall || !name || strpbrk(name, "? ") ? NULL : name; /* "?", "integer index" */
+    found->name = found->function.istailcall || !name || strpbrk(name, "? ") ? NULL : name; /* Lua's other names are "?" and "integer
+                                                                                            ** index" */
     return true;
 }
 
 /* MARK: - The receiver */
 
-/* Copies a name. Returns false if it is too long. */
+/* Copies a name. Returns false for one that is too long. */
 static bool copy_name(char *target, const char *name) {
     size_t length = strlen(name);
     if (length > LONGEST_NAME) return false;
@@ -100,13 +101,13 @@ static bool copy_name(char *target, const char *name) {
     return true;
 }
 
-/* Finds the local variable or upvalue of the script's function that holds the value on top of the stack. */
+/* Finds a local variable or an upvalue of the script's function that contains the value on top of the stack. */
 static bool find_variable(lua_State *L, const lua_Debug *script, char *target) {
     int value = lua_gettop(L);
     bool is_found = false;
     const char *name;
     for (int i = 1; (name = lua_getlocal(L, script, i)) != NULL; i++) {
-        /* A later variable may hide an earlier one. */
+        /* The search continues, because a later variable may shadow this one. */
         if (is_word(*name) && lua_rawequal(L, -1, value)) is_found = copy_name(target, name) || is_found;
         plua_pop(L, 1);
     }
@@ -120,7 +121,7 @@ static bool find_variable(lua_State *L, const lua_Debug *script, char *target) {
     return is_found;
 }
 
-/* Finds the global variable that holds the value on top of the stack: the first by name. */
+/* Finds a global variable that contains the value on top of the stack: the first one in alphabetical order. */
 static bool find_global(lua_State *L, char *target) {
     int value = lua_gettop(L);
     bool is_found = false;
@@ -134,7 +135,8 @@ static bool find_global(lua_State *L, char *target) {
     return is_found;
 }
 
-/* Copies the word from a metafield of the value on top of the stack, without the prefix `perilune.`. Returns false for other values. */
+/* Copies the first word of a metafield of the value on top of the stack, without the prefix `perilune.`. Returns false if the metafield is
+** not a string. */
 static bool read_word(lua_State *L, const char *metafield, char *word) {
     static const char prefix[] = "perilune.";
     int type = luaL_getmetafield(L, -1, metafield);
@@ -150,8 +152,8 @@ static bool read_word(lua_State *L, const char *metafield, char *word) {
     return is_read;
 }
 
-/* Returns whether the value on top of the stack is an object that messages name by a word. Dates, NULL and blobs are arguments, unless they
-** are the first value. */
+/* Returns whether messages have a word for the value on top of the stack. Dates, NULL and blobs are usually arguments, so they count only
+** as the first value. */
 static bool has_word(lua_State *L, bool is_first, bool *is_database) {
     static const char *const values[] = {"date", "null", "blob"};
     char word[LONGEST_NAME + 1];
@@ -163,10 +165,10 @@ static bool has_word(lua_State *L, bool is_first, bool *is_database) {
     return !plua_is_error(L, -1);
 }
 
-/* Pushes the value before the colon. Returns false and pushes nothing if it is not found.
+/* Pushes the receiver of a method call, the value before the colon. Pushes nothing and returns false if it is not found.
 **
-** For a function in Lua, it is the first argument. A C function may have moved its arguments, and a tail call has replaced them: then it is
-** the first object among the function's values, and a database only if no other object exists. */
+** In a Lua function it is the first argument. A C function may have moved its arguments, and a tail call replaces them. In these cases it
+** is the first object among the function's values; a database counts only if no other object is found. */
 static bool push_receiver_of(lua_State *L, const lua_Debug *function) {
     bool is_c = *function->what == 'C', is_searched = is_c || function->istailcall, is_database = false;
     bool is_in_list = !is_c && function->isvararg && function->nparams == 0;
@@ -186,15 +188,15 @@ static bool push_receiver_of(lua_State *L, const lua_Debug *function) {
     return database > 0 && lua_getlocal(L, function, database) != NULL;
 }
 
-/* Like push_receiver_of, but also searches the inner function, because a C function that has passed on all its arguments no longer has
+/* Like push_receiver_of, but also searches the inner function, because a C function that has passed on all of its arguments no longer has
 ** them. */
 static bool push_receiver(lua_State *L, const call *call) {
     if (push_receiver_of(L, &call->function)) return true;
     return *call->function.what == 'C' && call->has_inner && push_receiver_of(L, &call->inner);
 }
 
-/* Writes the name of the receiver on top of the stack: the script's variable for it, or the word of the reference. Handles of databases are
-** always called `db`, because scripts hold them in many variables. */
+/* Writes the name of the receiver on top of the stack: the script's variable that contains it, or else its word in the reference. A
+** database handle is always called `db`, because scripts use many variables for it. */
 static bool name_receiver(lua_State *L, const call *call, bool needs_word, char *target) {
     char word[LONGEST_NAME + 1];
     if (!read_word(L, "__receiver", word) && !read_word(L, "__name", word)) return false;
@@ -206,15 +208,16 @@ static bool name_receiver(lua_State *L, const call *call, bool needs_word, char 
 
 /* MARK: - The message */
 
-/* Returns whether a message begins with the name of the called function. */
+/* Returns whether the message begins with the name of the called function. */
 static bool is_called(const place *place, const char *name) {
     return name && strlen(name) == place->method_length && memcmp(name, place->method, place->method_length) == 0;
 }
 
-/* Chooses the method to name. Returns false if the message needs no change.
+/* Chooses the method to name in the message. Returns false if the message needs no change.
 **
-** Messages about arguments and options begin with the name of a function, or with neither a word nor a colon. The script may not know this
-** function, if the called one uses it. Other messages may begin with the name of a column. */
+** Messages about arguments and options begin with the name of a function, or with neither a name nor a colon. If the script has called
+** another function, which uses this one, the name is replaced, because the script may not know it. Other messages may begin with the name
+** of a column. */
 static bool choose_method(const call *call, bool is_about_call, place *place) {
     if (place->length > 0 && (is_called(place, call->name) || !call->name)) {
         return place->separator != '.' && (call->name || is_about_call);
@@ -225,15 +228,15 @@ static bool choose_method(const call *call, bool is_about_call, place *place) {
     return true;
 }
 
-/* Writes `receiver:method` for a message. Returns false if the message needs no change. */
+/* Writes `receiver:method` for the message. Returns false if the message needs no change. */
 static bool write_name(lua_State *L, const char *message, bool is_about_call, place *place, char *target) {
     call call;
     *place = place_of(message);
     const char *written = place->method;
     if (!find_call(L, &call) || !choose_method(&call, is_about_call, place) || place->method_length > LONGEST_NAME) return false;
-    /* `m:register` names its object already, unless another function was called. */
+    /* `m:register` already contains a word for the receiver, unless the method is replaced. */
     bool has_own_word = place->separator == ':' && place->method == written;
-    /* The script called the method with a dot, so the word in front of it need not be the object: `task.wait(timer)`. */
+    /* If the script used a dot by mistake, the word before it may not be the receiver: `task.wait(timer)`. */
     static const char has_dot[] = ": call it with a colon";
     if (has_own_word && strncmp(message + place->length, has_dot, sizeof has_dot - 1) == 0) return false;
     if (!push_receiver(L, &call)) return false;

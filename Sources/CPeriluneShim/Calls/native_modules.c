@@ -1,11 +1,12 @@
-/* Modules in machine code that scripts have loaded, and errors that reach them. */
+/* Native modules that scripts have loaded, and errors that such modules may catch. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
 
 #include "CPeriluneShim/Calls/calls.h"
 
-/* The registry key of Lua's `package` library for loaded libraries: handles by path, and again in a list. */
+/* The registry key under which the `package` library stores the libraries that it has loaded: their handles by path, and again as a
+** list. */
 static const char loaded_libraries[] = "_CLIBS";
 
 int plua_native_libraries(lua_State *L) {
@@ -33,13 +34,13 @@ static const void *base_of(const void *function) {
     return dladdr(function, &info) ? info.dli_fbase : NULL;
 }
 
-/* Returns whether a function belongs neither to Lua nor to this library. */
+/* Returns whether a C function belongs to a native module: neither to liblua nor to this library. */
 static bool is_foreign(lua_CFunction function) {
     const void *base = base_of((const void *)function);
     return base != NULL && base != base_of((const void *)plua_throw) && base != base_of((const void *)lua_error);
 }
 
-/* Returns whether a function of a native module is called within the innermost protected call of scripts. */
+/* Returns whether a function of a native module is running inside the innermost pcall or xpcall of scripts. */
 static bool is_caught_by_native_code(lua_State *L) {
     plua_context *context = plua_context_of(L);
     lua_Debug activation;

@@ -1,4 +1,4 @@
-/* Operations of Swift that may run metamethods or allocate: each in a protected call. */
+/* Operations for Swift that may run metamethods or allocate, each in a protected call. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "CPeriluneShim/Calls/calls.h"
 #include "CPeriluneShim/Text/source_scanner.h"
 
-/* Calls `body` with the topmost `argument_count` values. */
+/* Calls `body` with the topmost `argument_count` values as arguments. */
 static int protect(lua_State *L, lua_CFunction body, int argument_count, int result_count) {
     lua_pushcfunction(L, body);
     lua_insert(L, -argument_count - 1);
@@ -19,7 +19,8 @@ static int get(lua_State *L) {
     return 1;
 }
 
-/* A Swift function may fill tables without running the hook, which only runs between instructions. So setting an entry checks the limit. */
+/* Sets an entry and checks the memory limit. The hook runs only between Lua instructions, so a Swift function could otherwise fill a table
+** without any check. */
 static int set(lua_State *L) {
     lua_settable(L, 1);
     plua_check_memory(L);
@@ -77,7 +78,7 @@ void plua_begin_loading(lua_State *L) { lua_gc(L, LUA_GCSTOP); }
 
 void plua_end_loading(lua_State *L) {
     lua_gc(L, LUA_GCRESTART);
-    /* A negative step: it subtracts everything allocated since the last collection. */
+    /* A negative step reduces the collector's debt by all memory in use, so that the next collection begins when the memory has doubled. */
     lua_gc(L, LUA_GCSTEP, -lua_gc(L, LUA_GCCOUNT));
 }
 
@@ -86,7 +87,7 @@ void plua_end_loading(lua_State *L) {
 typedef struct {
     const char *bytes;
     size_t length;
-    size_t given; /* handed out so far */
+    size_t given; /* the number of bytes passed to the compiler so far */
     const char *name;
     plua_scanner scanner;
 } source;
@@ -98,7 +99,8 @@ static int raise_too_many_steps(lua_State *L, const source *rest) {
     return plua_throw(L);
 }
 
-/* Text is passed in small pieces, so that the limits are checked while it is compiled: a chain of 40,000 operands takes quadratic time. */
+/* Passes the text to the compiler in small pieces, so that the limits are checked during compilation: a chain of 40,000 operands takes
+** quadratic time. */
 static const char *read_piece(lua_State *L, void *data, size_t *size) {
     source *rest = data;
     plua_count_work(L, plua_cost_of_piece(rest->given));
@@ -130,7 +132,7 @@ typedef struct {
     size_t length, capacity;
 } compiled;
 
-/* Called by lua_dump; raises nothing. */
+/* Appends a piece of bytecode. Called by lua_dump, so it raises nothing. */
 static int append_piece(lua_State *L, const void *piece, size_t size, void *data) {
     (void)L;
     compiled *result = data;

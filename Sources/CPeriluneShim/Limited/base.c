@@ -1,4 +1,4 @@
-/* The base library of a limited run. Its functions cannot hide the end of the run or execute unchecked code. */
+/* The base library for limited runs. Its functions cannot catch the cancellation of the run or load bytecode. */
 #include <string.h>
 
 #include "CPeriluneShim/Limited/limited.h"
@@ -18,20 +18,20 @@ void plua_reserve(lua_State *L, size_t bytes) {
 /* MARK: - Protected calls */
 
 /*
-** Stock Lua allows 200 nested calls through C. However, a coroutine that has caught the error of exceeding this limit continues
-** without these calls on the C stack. Scripts could then nest a hundred thousand calls, and ending them took minutes, because Lua
-** traverses its whole stack for each.
+** Standard Lua allows 200 nested calls through C. However, a coroutine that has caught the error for this limit continues without these
+** calls on the C stack. Scripts could thus nest a hundred thousand calls, and ending them took minutes, because Lua traverses its whole
+** stack for each call.
 */
 enum { most_nested_calls = 200 };
 
-/* Encodes the state for the continuation of a protected call: the number of values below the results, and the nesting depth. */
+/* Begins a protected call. Encodes data for its continuation: the nesting depth, and the number of values below the results. */
 static lua_KContext begin_protected_call(lua_State *L, int ignored) {
     plua_context *context = plua_context_of(L);
     if (context->nested_calls >= most_nested_calls) luaL_error(L, "C stack overflow");
     return (lua_KContext)context->nested_calls++ << 2 | ignored;
 }
 
-/* Ends a protected call. Also used as the continuation. */
+/* Ends a protected call; also its continuation. */
 static int finish_protected_call(lua_State *L, int status, lua_KContext call) {
     plua_context_of(L)->nested_calls = (int)(call >> 2);
     plua_raise_if_cancelled(L);
@@ -51,11 +51,12 @@ static int limited_pcall(lua_State *L) {
     return finish_protected_call(L, status, call);
 }
 
-/* An error raised by a hook reaches the message handler while hooks are still disabled, so a Lua handler could loop forever. */
+/* Calls the script's message handler, unless the run is cancelled: hooks are disabled while a handler runs for an error from a hook, so a
+** Lua handler could loop forever. */
 static int call_message_handler(lua_State *L) {
     plua_context *context = plua_context_of(L);
     if (atomic_load_explicit(&context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE) {
-        plua_keep_failure(L, L, 1); /* the stack still shows where the run ended */
+        plua_keep_failure(L, L, 1); /* the stack still shows where the run was cancelled */
         return 1;
     }
     lua_settop(L, 1);
@@ -68,8 +69,8 @@ static int call_message_handler(lua_State *L) {
 static int limited_xpcall(lua_State *L) {
     luaL_checktype(L, 2, LUA_TFUNCTION);
     plua_count_work(L, 1);
-    /* A C handler cannot run forever on the light userdata that ends a run, and with a wrapper, the usual handler
-    ** debug.traceback would show the wrapper. */
+    /* Only Lua handlers are wrapped. A C handler cannot run forever on the light userdata that ends a run, and debug.traceback, the usual
+    ** handler, would show the wrapper. */
     if (!lua_iscfunction(L, 2)) {
         lua_pushvalue(L, 2);
         lua_pushcclosure(L, call_message_handler, 1);
@@ -78,7 +79,7 @@ static int limited_xpcall(lua_State *L) {
     int argument_count = lua_gettop(L) - 2;
     lua_pushboolean(L, true);
     lua_pushvalue(L, 1);
-    lua_rotate(L, 3, 2); /* function, handler, true, function, arguments... */
+    lua_rotate(L, 3, 2); /* the order is now: function, handler, true, function, arguments... */
     lua_KContext call = begin_protected_call(L, 2);
     int status = lua_pcallk(L, argument_count, LUA_MULTRET, 2, call, finish_protected_call);
     return finish_protected_call(L, status, call);
@@ -86,7 +87,8 @@ static int limited_xpcall(lua_State *L) {
 
 /* MARK: - Metatables */
 
-/* Objects are marked for finalization only when their metatable is set, so rejecting __gc here is sufficient. */
+/* Rejects a metatable with __gc. Checking when the metatable is set is sufficient, because only then does Lua mark an object for
+** finalization. */
 static void refuse_finalizer(lua_State *L, int index) {
     lua_pushliteral(L, "__gc");
     if (lua_rawget(L, index) != LUA_TNIL) {
@@ -96,13 +98,13 @@ static void refuse_finalizer(lua_State *L, int index) {
     plua_pop(L, 1);
 }
 
-/* debug.setmetatable, which accepts any value. [-n, +1, v] */
+/* debug.setmetatable, which accepts values of any type. [-n, +1, v] */
 static int limited_set_any_metatable(lua_State *L) {
     if (lua_type(L, 2) == LUA_TTABLE) refuse_finalizer(L, 2);
     return plua_call_original(L);
 }
 
-/* Rejects debug.sethook, because the only hook of a state enforces the limits. [-n, +0, v] */
+/* Rejects debug.sethook, because the limits use the only hook of the state. [-n, +0, v] */
 static int limited_sethook(lua_State *L) {
     return plua_raise(L, "limited", "debug.sethook is not available to a script with limits, because the limits use the only hook");
 }
@@ -124,7 +126,7 @@ static int limited_setmetatable(lua_State *L) {
 
 enum { piece_length = 256, piece_slot = 5 };
 
-/* A source passed to the compiler in small pieces, because hooks are not called during compilation. */
+/* Source text that is passed to the compiler in small pieces, because hooks do not run during compilation. */
 typedef struct {
     const char *rest;
     size_t length; /* the length of `rest` */
@@ -133,7 +135,7 @@ typedef struct {
     plua_scanner scanner;
 } chunk_source;
 
-/* Calls the reader function for more text; returns false at the end. The string is kept in a slot of load's frame. */
+/* Calls the reader function for more text; returns false at the end. The text is stored in a stack slot of `load`. */
 static bool read_more(lua_State *L, chunk_source *source) {
     luaL_checkstack(L, 2, "too many nested functions");
     lua_pushvalue(L, 1);
@@ -168,7 +170,7 @@ static const char *read_piece(lua_State *L, void *data, size_t *size) {
     return piece;
 }
 
-/* Replaces the first upvalue, _ENV, of the function on top of the stack. */
+/* Sets the first upvalue, _ENV, of the function on top of the stack. */
 static void set_environment(lua_State *L, int environment) {
     lua_pushvalue(L, environment);
     if (!lua_setupvalue(L, -2, 1)) plua_pop(L, 1);
@@ -179,12 +181,12 @@ bool plua_refuse_mode(lua_State *L) {
     if (strchr(mode, 't')) return false;
     bool is_binary = lua_type(L, 1) == LUA_TSTRING && *lua_tostring(L, 1) == *LUA_SIGNATURE;
     luaL_pushfail(L);
-    /* Bytecode can corrupt the memory of the host. */
+    /* Bytecode is rejected, because it can corrupt the host's memory. */
     lua_pushfstring(L, "attempt to load a %s chunk (mode is '%s')", is_binary ? "binary" : "text", is_binary ? "t" : mode);
     return true;
 }
 
-/* Loads text only. */
+/* Loads text only, never bytecode. */
 static int limited_load(lua_State *L) {
     if (plua_refuse_mode(L)) return 2;
     chunk_source source;
@@ -209,7 +211,7 @@ static int limited_load(lua_State *L) {
 
 /* MARK: - The collector */
 
-/* Allows only options that reveal nothing exploitable and do not change the collector's settings. */
+/* Allows only options that do not change the collector's settings and reveal nothing that exploits could use. */
 static int limited_collectgarbage(lua_State *L) {
     const char *option = luaL_optstring(L, 1, "collect");
     int kilobytes = lua_gc(L, LUA_GCCOUNT);
@@ -228,7 +230,8 @@ static int limited_collectgarbage(lua_State *L) {
 
 /* MARK: - Functions whose duration depends on their arguments */
 
-/* The hook is called every thousand instructions. In this interval, a loop could process a large string many times. */
+/* Calls the original function and charges for its results. Without this, a loop could process a large string many times between two calls
+** of the hook, which runs every thousand instructions. */
 int plua_count_work_of_results(lua_State *L) {
     int result_count = plua_call_original(L);
     size_t cost = (size_t)result_count;
@@ -244,7 +247,7 @@ int plua_count_work_of_argument(lua_State *L) {
     return plua_call_original(L);
 }
 
-/* utf8.offset traverses as many characters as its second argument specifies, if they exist. */
+/* Charges utf8.offset for the characters that it traverses: as many as its second argument specifies, if they exist. */
 static int limited_utf8_offset(lua_State *L) {
     lua_Unsigned length = lua_type(L, 1) == LUA_TSTRING ? lua_rawlen(L, 1) : 0;
     lua_Integer count = lua_tointeger(L, 2);

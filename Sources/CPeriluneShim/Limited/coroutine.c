@@ -1,24 +1,24 @@
 /*
-** coroutine.* for every state. In addition to Lua's own library, these functions
-** - pass an asynchronous call inside a coroutine outward, to the driver of the run;
-** - check the limits at every resume: a new coroutine counts its instructions from zero, so that many short ones would never
-**   reach the hook of a budget;
-** - never close a coroutine of a cancelled run: one that was ended inside its hook runs its __close handlers without hooks;
-** - keep the traceback of a coroutine that fails;
-** - survive a long chain of close, which in Lua before 5.4.6 overflows the C stack.
+** The coroutine library of every state. Unlike Lua's own functions, these
+** - pass asynchronous calls inside coroutines outward, to the driver of the run;
+** - check the limits at each resume: a new coroutine counts its instructions from zero, so many short coroutines would never
+**  reach the hook of a budget;
+** - never close a coroutine of a cancelled run: if its hook has ended it, its __close handlers would run without hooks;
+** - store the traceback of a coroutine that fails;
+** - handle long chains of coroutine.close, which overflow the C stack in Lua before 5.4.6.
 */
 #include "CPeriluneShim/Limited/limited.h"
 
 /* The cost of a resume, in instructions of the budget. */
 enum { resume_cost = 20 };
 
-/* The maximum number of bytes of C stack for nested closes. */
+/* The maximum size of the C stack for nested closes, in bytes. */
 enum { close_stack_limit = 256 * 1024 };
 
-/* Key of the registry. */
+/* A registry key. */
 static const char close_base_key;
 
-/* Results of carry_over for coroutines that yielded nothing to the script. */
+/* Results of carry_over for coroutines that have not returned control to the script normally. */
 enum { has_failed = -1, is_waiting = -2 };
 
 /* MARK: - Status */
@@ -34,7 +34,7 @@ static coroutine_status status_of(lua_State *L, lua_State *coroutine) {
     if (status == LUA_YIELD) return is_suspended;
     if (status != LUA_OK) return is_dead;
     if (lua_getstack(coroutine, 0, &activation)) return is_normal;
-    return lua_gettop(coroutine) == 0 ? is_dead : is_suspended; /* suspended: the function waits to be called */
+    return lua_gettop(coroutine) == 0 ? is_dead : is_suspended; /* suspended: the function has not been called yet */
 }
 
 static lua_State *check_coroutine(lua_State *L) {
@@ -43,8 +43,8 @@ static lua_State *check_coroutine(lua_State *L) {
     return coroutine;
 }
 
-/* Returns whether a suspended coroutine waits for an asynchronous call. The marker stays on its stack until the result of the call is
-** available. Scripts cannot push the marker, so only the driver resumes the coroutine. */
+/* Returns whether a suspended coroutine is waiting for an asynchronous call. The marker is on top of its stack until the call's result is
+** available. Scripts cannot push the marker, so only the driver can resume the coroutine. */
 static bool has_marker(lua_State *coroutine) {
     return lua_gettop(coroutine) > 0 && lua_touserdata(coroutine, -1) == &plua_async_marker;
 }
@@ -60,9 +60,9 @@ static int reset_thread(lua_State *L, lua_State *coroutine) {
 #endif
 }
 
-/* Closes the pending variables of a coroutine and leaves it dead, with an error value, if any, on top of its stack. Lua before 5.4.6 does
-** not count the C stack used here, so it is measured: the outermost close records its address. Returns a Lua status, or -1 if the limit of
-** the C stack is reached. */
+/* Closes the pending variables of a coroutine, which is then dead, with its error value, if any, on top of its stack. Lua before 5.4.6 does
+** not limit the C stack for this. It is therefore measured from the address of the outermost close. Returns a Lua status, or -1 if the C
+** stack is used up. */
 static int close_coroutine(lua_State *L, lua_State *coroutine) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &close_base_key);
     const char **base = lua_touserdata(L, -1);
@@ -78,7 +78,7 @@ static int close_coroutine(lua_State *L, lua_State *coroutine) {
     return status;
 }
 
-/* Sets the place in which the outermost close of the state is recorded. */
+/* Creates the variable for the address of the outermost close. */
 static void prepare_closing(lua_State *L) {
     const char **base = lua_newuserdatauv(L, sizeof *base, 0);
     *base = NULL;
@@ -110,11 +110,12 @@ static int coroutine_close(lua_State *L) {
 /* Runs the coroutine, then restores the context. */
 static int run(lua_State *L, plua_context *context, lua_State *coroutine, int argument_count, int *result_count) {
     bool has_driver = context->has_driver;
-    /* An asynchronous call is passed outward through all waiting coroutines, or refused before it begins. */
+    /* An asynchronous call is passed outward through all coroutines that are waiting; if that is not possible, it is rejected before it
+    ** begins. */
     if (has_driver) context->has_driver = lua_isyieldable(L);
     context->running = coroutine;
     int nested_calls = context->nested_calls;
-    context->nested_calls = 0; /* until what has yielded sets its own */
+    context->nested_calls = 0; /* the coroutine sets its own value when it continues after a yield */
     plua_prepare_hook(coroutine);
     int status = lua_resume(coroutine, L, argument_count, result_count);
     context->nested_calls = nested_calls;
@@ -124,15 +125,15 @@ static int run(lua_State *L, plua_context *context, lua_State *coroutine, int ar
     return status;
 }
 
-/* Moves the error of a failed resume to L, and records its origin if it was raised in the coroutine. */
+/* Moves the error of a failed resume to L. Stores its traceback if it was raised in the coroutine. */
 static int carry_failure(lua_State *L, lua_State *coroutine, bool was_alive) {
     lua_xmove(coroutine, L, 1);
     if (was_alive && lua_status(coroutine) > LUA_YIELD) plua_keep_failure(L, coroutine, -1);
     return has_failed;
 }
 
-/* Resumes with the topmost values of L. Moves the results or the error value to L, unless the coroutine waits for an
-** asynchronous call. Returns the number of results, has_failed or is_waiting. */
+/* Resumes the coroutine with the topmost values of L. Moves its results or its error to L, unless it is waiting for an asynchronous call.
+** Returns the number of results, has_failed or is_waiting. */
 static int carry_over(lua_State *L, lua_State *coroutine, int argument_count, bool was_alive) {
     plua_context *context = plua_context_of(L);
     if (context->limited) {
@@ -159,7 +160,8 @@ static int carry_over(lua_State *L, lua_State *coroutine, int argument_count, bo
     return result_count;
 }
 
-/* Resumes for a script. Fails if the coroutine waits for an asynchronous call, because only the driver may resume it then. */
+/* Resumes a coroutine for a script. Fails if the coroutine is waiting for an asynchronous call, because only the driver may resume it
+** then. */
 static int carry_arguments_over(lua_State *L, lua_State *coroutine, int argument_count) {
     int status = lua_status(coroutine);
     if (status != LUA_YIELD || !has_marker(coroutine)) {
@@ -170,14 +172,14 @@ static int carry_arguments_over(lua_State *L, lua_State *coroutine, int argument
     return has_failed;
 }
 
-/* Removes the marker and passes the result of the asynchronous call, the topmost values of L, to the coroutine. */
+/* Removes the marker and resumes the coroutine with the result of the asynchronous call, which is on top of L. */
 static int carry_outcome_over(lua_State *L, lua_State *coroutine, int argument_count) {
     int status = lua_status(coroutine);
     if (status == LUA_YIELD && has_marker(coroutine)) plua_pop(coroutine, 1);
     return carry_over(L, coroutine, argument_count, status <= LUA_YIELD);
 }
 
-/* Passes an asynchronous call of the coroutine to the code that resumed L. `next` continues with its result. */
+/* Yields an asynchronous call of the coroutine to the code that has resumed L. `next` continues with its result. */
 static int pass_outward(lua_State *L, lua_State *coroutine, lua_KFunction next) {
     if (!lua_isyieldable(L)) {
         plua_pop(coroutine, 1);
@@ -195,7 +197,7 @@ static int pass_outward(lua_State *L, lua_State *coroutine, lua_KFunction next) 
 
 static int resume_continued(lua_State *L, int status, lua_KContext nested_calls);
 
-/* Stack: the coroutine, then its results or an error value. */
+/* Stack: the coroutine, then its results or its error. */
 static int finish_resume(lua_State *L, lua_State *coroutine, int outcome) {
     if (outcome == is_waiting) return pass_outward(L, coroutine, resume_continued);
     if (outcome == has_failed) {
@@ -224,8 +226,8 @@ static int coroutine_resume(lua_State *L) {
 
 static int wrap_continued(lua_State *L, int status, lua_KContext nested_calls);
 
-/* Prepends the caller's position to a message, like Lua's own library. The new string is another value, so the details of the failure
-** are recorded for it again. */
+/* Prepends the caller's position to a message, like Lua's own library. The result is a new string, so the failure's details are stored
+** again for it. */
 static void add_caller_position(lua_State *L) {
     luaL_where(L, 1);
     lua_pushvalue(L, -2);
@@ -239,15 +241,15 @@ static void add_caller_position(lua_State *L) {
     lua_remove(L, -2);
 }
 
-/* Raises the coroutine's error, on top of L, after closing the variables that the coroutine left open. */
+/* Closes the pending variables of a failed coroutine and raises its error, which is on top of L. */
 static int raise_failure(lua_State *L, lua_State *coroutine) {
     int status = lua_status(coroutine);
     if (status > LUA_YIELD) {
         int closed = close_coroutine(L, coroutine);
         plua_raise_if_cancelled(L);
-        if (closed > LUA_YIELD) { /* else the C stack is used up: it stays unclosed, and its error goes on */
+        if (closed > LUA_YIELD) { /* otherwise the C stack is used up, so the coroutine stays open and its own error is raised */
             plua_pop(L, 1);
-            lua_xmove(coroutine, L, 1); /* the same, or an error of a __close handler */
+            lua_xmove(coroutine, L, 1); /* the same error, or one of a __close handler */
         }
     }
     if (status != LUA_ERRMEM && lua_type(L, -1) == LUA_TSTRING) add_caller_position(L);
@@ -288,13 +290,13 @@ static int coroutine_wrap(lua_State *L) {
     return 1;
 }
 
-/* Returns whether L is the main coroutine for the script; the driver's coroutine counts as the main one. Pushes L. */
+/* Pushes the coroutine L. Returns whether it is the main one for the script: the state's main coroutine, or the one of the driver. */
 static bool push_thread(lua_State *L) {
     bool is_main = lua_pushthread(L);
     return is_main || L == plua_context_of(L)->driven;
 }
 
-/* Continues after a resume: returns the values passed to resume. */
+/* Continues after coroutine.yield: returns the arguments of the resume. */
 static int yielded(lua_State *L, int status, lua_KContext nested_calls) {
     (void)status;
     plua_context_of(L)->nested_calls = (int)nested_calls;

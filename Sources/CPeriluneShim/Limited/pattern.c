@@ -1,6 +1,6 @@
 /*
-** The matcher processes the pattern item by item and tries alternatives recursively, as the semantics of Lua patterns require.
-** Every step is counted. Recursion is limited to a depth of 200.
+** A matcher for Lua patterns that counts its work. It processes the pattern item by item and tries alternatives recursively, as required by
+** the semantics of Lua patterns. The depth of recursion is limited to 200.
 */
 #include <ctype.h>
 #include <string.h>
@@ -11,7 +11,7 @@ enum { depth_limit = 200 };
 
 /* MARK: - Single characters */
 
-/* Returns whether the byte belongs to the class of %letter. Any other character after % represents itself. */
+/* Returns whether the byte belongs to the class %letter. A character that is not a class represents itself. */
 static bool belongs_to_class(int byte, int letter) {
     bool belongs;
     switch (letter | 0x20) {
@@ -64,11 +64,11 @@ static inline bool matches_item(plua_matcher *matcher, const char *s, const char
     }
 }
 
-/* Returns the end of the set whose '[' precedes `p`. */
+/* Returns the end of the set; `p` is the position after its '['. */
 static const char *find_set_end(plua_matcher *matcher, const char *p) {
     const char *start = p;
     if (*p == '^') p++;
-    do { /* a ']' in the first position belongs to the set */
+    do { /* a ']' in the first position does not end the set */
         if (p == matcher->pattern_end) luaL_error(matcher->meter.L, "malformed pattern (missing ']')");
         if (*p++ == '%' && p < matcher->pattern_end) p++;
     } while (*p != ']');
@@ -76,7 +76,7 @@ static const char *find_set_end(plua_matcher *matcher, const char *p) {
     return p + 1;
 }
 
-/* Returns the end of the item at `p`, without a suffix. */
+/* Returns the end of the single-character item at `p`, without its suffix. */
 static const char *find_item_end(plua_matcher *matcher, const char *p) {
     if (*p == '[') return find_set_end(matcher, p + 1);
     if (*p != '%') return p + 1;
@@ -128,7 +128,7 @@ static const char *finish_capture(plua_matcher *matcher, const char *s, const ch
     return end;
 }
 
-/* Matches %1 to %9: the text of a capture again. */
+/* Matches the text of an earlier capture again: %1 to %9. */
 static const char *match_again(plua_matcher *matcher, const char *s, char digit) {
     int index = digit - '1';
     if (index < 0 || index >= matcher->capture_count || matcher->captures[index].length == PLUA_CAPTURE_OPEN) {
@@ -142,7 +142,7 @@ static const char *match_again(plua_matcher *matcher, const char *s, char digit)
 
 /* MARK: - Other items */
 
-/* Matches %bxy; `p` points to the x. */
+/* Matches %bxy. `p` points to x. */
 static const char *match_balanced(plua_matcher *matcher, const char *s, const char *p) {
     if (matcher->pattern_end - p < 2) luaL_error(matcher->meter.L, "malformed pattern (missing arguments to '%%b')");
     if (*s != *p) return NULL;
@@ -159,17 +159,17 @@ static const char *match_balanced(plua_matcher *matcher, const char *s, const ch
     return open == 0 ? s : NULL;
 }
 
-/* Returns whether %f[set] matches; `set` points to its '['. */
+/* Returns whether the frontier %f[set] matches. `set` points to its '['. */
 static bool is_frontier(plua_matcher *matcher, const char *s, const char *set, const char *set_end) {
     int before = s == matcher->subject ? 0 : (unsigned char)s[-1];
     return !belongs_to_set(matcher, before, set, set_end - 1) &&
            belongs_to_set(matcher, (unsigned char)*s, set, set_end - 1);
 }
 
-/* The position after matching an item. */
+/* The positions in the subject and in the pattern after an item. */
 typedef struct {
-    const char *s; /* NULL: no match */
-    const char *p; /* NULL: the match ends at s */
+    const char *s; /* NULL if the item does not match */
+    const char *p; /* NULL if the rest of the pattern has been matched, up to `s` */
 } position;
 
 /* Matches a single-character item with its suffix. */
@@ -226,10 +226,10 @@ static position match_item(plua_matcher *matcher, const char *s, const char *p) 
     }
 }
 
-/* Matches the rest of the pattern starting at `p`. Returns the end of the match, or NULL. */
+/* Matches the pattern from `p` on. Returns the end of the match, or NULL. */
 static const char *match(plua_matcher *matcher, const char *s, const char *p) {
     if (matcher->depth-- == 0) luaL_error(matcher->meter.L, "pattern too complex");
-    plua_count(&matcher->meter, 1); /* even an empty pattern counts */
+    plua_count(&matcher->meter, 1); /* even an empty pattern has a cost */
     while (s && p && p != matcher->pattern_end) {
         plua_count(&matcher->meter, 1);
         position next = match_item(matcher, s, p);
@@ -264,8 +264,8 @@ const char *plua_match_at(plua_matcher *matcher, const char *at) {
     return match(matcher, at, matcher->pattern);
 }
 
-/* Finds the single-character item with which every match begins, if there is one: positions where it does not match can be
-** skipped. Raises the same error as matching for a malformed item. */
+/* Finds the single-character item with which every match begins, if there is one, so that other positions can be skipped. For a malformed
+** item, raises the same error as matching. */
 static void find_first_item(plua_matcher *matcher) {
     const char *p = matcher->pattern;
     matcher->first_item = NULL;
@@ -279,7 +279,7 @@ static void find_first_item(plua_matcher *matcher) {
     matcher->first_item_end = end;
 }
 
-/* Returns the first position from `from` on where the first item matches, or NULL. */
+/* Returns the first position at or after `from` that matches the first item, or NULL. */
 static const char *find_first_character(plua_matcher *matcher, const char *from) {
     const char *item = matcher->first_item, *item_end = matcher->first_item_end, *start = from;
     if (!strchr(".%[", *item)) {

@@ -1,4 +1,4 @@
-/* Lua patterns (manual, §6.4.1) with counted work: a few bytes of pattern can keep a matcher busy for hours. */
+/* Lua patterns (manual, §6.4.1) with counted work, because a short pattern can keep a matcher busy for hours. */
 #ifndef PERILUNE_PATTERN_H
 #define PERILUNE_PATTERN_H
 
@@ -17,23 +17,23 @@ enum { PLUA_CAPTURE_LIMIT = 32 };
 typedef struct {
     plua_meter meter;
     const char *subject, *subject_end;
-    const char *pattern, *pattern_end; /* the pattern without the anchor */
+    const char *pattern, *pattern_end; /* without the anchor */
     bool is_anchored;
     bool has_looked_for_first_item;
-    const char *first_item, *first_item_end; /* the first item of every match; NULL if it is not a single character */
+    const char *first_item, *first_item_end; /* the single-character item with which every match begins, or NULL */
     int depth; /* the number of remaining recursions */
     int capture_count;
     plua_capture captures[PLUA_CAPTURE_LIMIT];
 } plua_matcher;
 
-/* Prepares a matcher for a pattern and a subject, which both end with a NUL, like Lua strings. [-0, +0, -] */
+/* Prepares a matcher for a subject and a pattern. Like all Lua strings, both end with a NUL. [-0, +0, -] */
 void plua_prepare_matcher(plua_matcher *matcher, lua_State *L, const char *subject, size_t subject_length,
                               const char *pattern, size_t pattern_length);
 
-/* Ignores the anchor, as in string.gmatch, where ^ has no special meaning. */
+/* Makes ^ an ordinary character, as string.gmatch requires. */
 void plua_ignore_anchor(plua_matcher *matcher);
 
-/* Matches exactly at `at`. Returns the end of the match, or NULL. May raise. */
+/* Matches at exactly this position. Returns the end of the match, or NULL. May raise. */
 const char *plua_match_at(plua_matcher *matcher, const char *at);
 
 /* Finds the first match that starts at or after `from`. Sets `end` and returns the start, or NULL. May raise. */

@@ -1,5 +1,5 @@
-/* print with bounded output, because a script could fill a disk. A line is written at once, because several states of a process may print
-** at the same time. */
+/* print with limited output, so that a script cannot fill the disk. Each line is written by one call, because several states in the process
+** may print at the same time. */
 #include <stdio.h>
 
 #include "CPeriluneShim/Limited/limited.h"

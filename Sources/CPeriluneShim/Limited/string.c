@@ -1,14 +1,14 @@
-/* Functions of the string library that can take long or allocate much memory in a single call. */
+/* Replacements for string functions that can take long or allocate much memory in a single call. */
 #define _GNU_SOURCE /* memmem */
 #include <limits.h>
 #include <string.h>
 
 #include "CPeriluneShim/Limited/pattern.h"
 
-/* The longest supported string. */
-static const size_t longest_string = INT_MAX; /* as in stock Lua */
+/* The maximum length of a string. */
+static const size_t longest_string = INT_MAX; /* the same limit as in Lua's own library */
 
-/* Converts a position from a script, counted from the end if it is negative, to a position of at least 1. */
+/* Converts a script's position, which counts from the end if it is negative, to a position of at least 1. */
 static size_t position_from(lua_Integer position, size_t length) {
     if (position > 0) return (size_t)position;
     if (position == 0 || position < -(lua_Integer)length) return 1;
@@ -17,7 +17,7 @@ static size_t position_from(lua_Integer position, size_t length) {
 
 /* MARK: - find, match */
 
-/* Searches a small subject: quadratic, but without the preparations of memmem. */
+/* Searches a short subject without the setup of memmem. The time is quadratic. */
 static const char *find_text_nearby(const char *from, const char *end, const char *text, size_t length) {
     if (length == 0) return from;
     while ((size_t)(end - from) >= length) {
@@ -28,7 +28,7 @@ static const char *find_text_nearby(const char *from, const char *end, const cha
     return NULL;
 }
 
-/* Searches with memmem in windows, because even a linear search of a large subject takes time. */
+/* Searches a subject by memmem, in windows, because even a linear search of a large subject takes time that must be counted. */
 static const char *find_text(lua_State *L, const char *from, const char *end, const char *text, size_t length) {
     const size_t small = 1024, window = 1024 * 1024;
     if ((size_t)(end - from) <= small) return find_text_nearby(from, end, text, length);
@@ -89,17 +89,17 @@ static int limited_match(lua_State *L) { return find_or_match(L, false); }
 
 /* MARK: - gmatch */
 
-/* The state of the iterator. The strings are stored in separate upvalues. */
+/* The state of a gmatch iterator. Separate upvalues keep the strings alive. */
 typedef struct {
     plua_matcher matcher;
     const char *from;
-    const char *last_end; /* an empty match here would repeat the previous match */
+    const char *last_end; /* where the previous match ended: an empty match here would repeat it */
 } iteration;
 
 static int next_match(lua_State *L) {
     iteration *state = lua_touserdata(L, lua_upvalueindex(3));
     const char *end, *start = state->from;
-    state->matcher.meter = plua_meter_for(L); /* the coroutine may have changed */
+    state->matcher.meter = plua_meter_for(L); /* the iterator may now be called in another coroutine */
     while ((start = plua_search(&state->matcher, start, &end)) != NULL && end == state->last_end) start++;
     plua_charge_meter(&state->matcher.meter);
     if (!start) return 0;
@@ -137,7 +137,7 @@ static void append(substitution *call, const char *text, size_t length) {
     luaL_addlstring(&call->result, text, length);
 }
 
-/* Appends the text for %0 to %9. */
+/* Appends the capture for %0 to %9 in a replacement. */
 static void append_capture(substitution *call, char digit, const char *start, const char *end) {
     const char *text;
     if (digit == '0') {
@@ -152,7 +152,7 @@ static void append_capture(substitution *call, char digit, const char *start, co
     }
 }
 
-/* Appends the replacement string with its captures. */
+/* Appends the replacement string, in which captures are substituted. */
 static void append_expanded(lua_State *L, substitution *call, const char *start, const char *end) {
     size_t length;
     const char *text = lua_tolstring(L, 3, &length);
@@ -173,7 +173,7 @@ static void append_expanded(lua_State *L, substitution *call, const char *start,
     append(call, text, (size_t)(text_end - text));
 }
 
-/* Appends the result of the script's function or table, or the match itself if the result is false or nil. */
+/* Appends the result of the replacement function or table, or the match itself if the result is false or nil. */
 static void append_value(lua_State *L, substitution *call, const char *start, const char *end) {
     if (call->replacement_type == LUA_TFUNCTION) {
         lua_pushvalue(L, 3);
@@ -202,7 +202,7 @@ static void append_replacement(lua_State *L, substitution *call, const char *sta
     }
 }
 
-/* Replaces up to `most` matches. Sets `*rest` to the unprocessed end of the subject. Returns the number of replacements. */
+/* Replaces at most `most` matches and returns their number. Sets `*rest` to the part of the subject after the last match. */
 static lua_Integer substitute(lua_State *L, substitution *call, lua_Integer most, const char **rest) {
     plua_matcher *matcher = &call->matcher;
     const char *from = matcher->subject, *last_end = NULL, *end, *start;
@@ -210,7 +210,7 @@ static lua_Integer substitute(lua_State *L, substitution *call, lua_Integer most
     *rest = from;
     while (count < most && (start = plua_search(matcher, from, &end)) != NULL) {
         from = start + 1;
-        if (end != last_end) { /* otherwise an empty match at the end of the last one */
+        if (end != last_end) { /* otherwise it is an empty match directly after the previous one */
             if (start > *rest) append(call, *rest, (size_t)(start - *rest));
             append_replacement(L, call, start, end);
             *rest = from = last_end = end;
@@ -247,7 +247,7 @@ static int limited_gsub(lua_State *L) {
 
 /* MARK: - rep */
 
-/* Fills the block with repetitions of its first `period` bytes by doubling. */
+/* Fills a block by repeatedly doubling its first `period` bytes. */
 static void fill(char *block, size_t period, size_t size) {
     size_t done = period < size ? period : size;
     while (done < size) {
@@ -284,7 +284,7 @@ static int limited_rep(lua_State *L) {
 
 /* MARK: - format */
 
-/* Rejects formats that print addresses, because these help exploits and reveal details of the process. */
+/* Rejects formats that print addresses, which help exploits and reveal details of the process. */
 static void refuse_addresses(lua_State *L, const char *format, size_t length) {
     const char *end = format + length;
     for (const char *p = format; p < end; p++) {

@@ -1,9 +1,9 @@
-/* The functions of the table library that loop over a range, with limits and counted work. */
+/* Replacements for the table functions that loop over a range, with limits and counted work. */
 #include <limits.h>
 
 #include "CPeriluneShim/Limited/limited.h"
 
-/* MARK: - What all share */
+/* MARK: - Common functions */
 
 enum { can_read = 1, can_write = 2, has_length = 4 };
 
@@ -14,7 +14,7 @@ static bool has_metamethod(lua_State *L, const char *name) {
     return is_there;
 }
 
-/* Returns whether the metamethods of a value that is not a table make it usable as one. */
+/* Returns whether a value that is not a table has the metamethods that the operations in `needs` require. */
 static bool acts_as_table(lua_State *L, int index, int needs) {
     if (!lua_getmetatable(L, index)) return false;
     bool acts = !(needs & can_read && !has_metamethod(L, "__index")) &&
@@ -34,7 +34,7 @@ static lua_Integer check_length(lua_State *L, int index, int needs) {
     return luaL_len(L, index);
 }
 
-/* Rejects a range `first` to `last` with more elements than a limited run may access at once. */
+/* Rejects a range with more elements than a limited run may access in one call. */
 static void check_range(lua_State *L, const char *function, lua_Integer first, lua_Integer last) {
     if (last < first || (lua_Unsigned)last - (lua_Unsigned)first < PLUA_RANGE_LIMIT) return;
     plua_raise(L, "limited", "table.%s: the range from %I to %I is too long: at most %d elements are allowed here",
@@ -89,7 +89,7 @@ static int limited_remove(lua_State *L) {
     return 1;
 }
 
-/* Copies `count` elements, from the last to the first if the ranges overlap in a way that requires it. */
+/* Copies `count` elements of the table at 1. Copies from the last to the first if `backward`, as overlapping ranges may require. */
 static void copy_elements(lua_State *L, lua_Integer from, int target, lua_Integer to, lua_Integer count, bool backward) {
     plua_meter meter = plua_meter_for(L);
     for (lua_Integer i = 0; i < count; i++) {
@@ -168,17 +168,17 @@ static int limited_unpack(lua_State *L) {
 
 /* MARK: - sort */
 
-/* From this size on, the pivot is random, because any fixed choice would make sorting slow for some order of the elements. */
+/* The size from which on pivots are random, because with any fixed choice, some order of the elements makes sorting slow. */
 enum { random_pivot_limit = 100 };
 
-/* The table is at 1, the comparison function or nil at 2. */
+/* A call of table.sort. The table is at 1, the comparison function or nil at 2. */
 typedef struct {
     plua_meter meter;
-    uint64_t random; /* state of a xorshift generator */
+    uint64_t random; /* the state of a xorshift generator */
     bool has_function;
 } sorting;
 
-/* Returns whether the value at index `a` is less than the one at `b`; both indices are relative to the top. */
+/* Returns whether the value at `a` is less than the one at `b`. Both indices are relative to the top of the stack. */
 static bool comes_before(lua_State *L, sorting *sorter, int a, int b) {
     plua_count(&sorter->meter, 2);
     if (!sorter->has_function) return lua_compare(L, a, b, LUA_OPLT);
@@ -191,7 +191,7 @@ static bool comes_before(lua_State *L, sorting *sorter, int a, int b) {
     return result;
 }
 
-/* t[i], t[j] = top, below top. Pops both. */
+/* Assigns the value on top of the stack to t[i] and the one below it to t[j]. Pops both. */
 static void set_pair(lua_State *L, lua_Integer i, lua_Integer j) {
     lua_seti(L, 1, i);
     lua_seti(L, 1, j);
@@ -221,8 +221,8 @@ static int raise_invalid_order(lua_State *L) {
     return luaL_error(L, "invalid order function for sorting");
 }
 
-/* Partitions the range around the pivot, which is t[high - 1] and on top of the stack; t[low] is not greater than it, t[high] not less.
-** Pops the pivot; returns its position. An inconsistent order function must not lead out of the range. */
+/* Partitions the range by the pivot, which is t[high - 1] and on top of the stack. t[low] is not greater than the pivot, t[high] not less.
+** Pops the pivot and returns its final position. With an inconsistent order function, the loops still end inside the range. */
 static lua_Integer split(lua_State *L, sorting *sorter, lua_Integer low, lua_Integer high) {
     lua_Integer i = low, j = high - 1;
     for (;;) {
@@ -238,11 +238,11 @@ static lua_Integer split(lua_State *L, sorting *sorter, lua_Integer low, lua_Int
         set_pair(L, i, j);
     }
     plua_pop(L, 1);
-    set_pair(L, high - 1, i); /* the pivot goes between the two parts, t[i] to its old place */
+    set_pair(L, high - 1, i); /* moves the pivot between the two parts, and t[i] to the pivot's old position */
     return i;
 }
 
-/* Recurses only into the smaller part, so that the depth is at most logarithmic in the size. */
+/* Recurses only into the smaller part, so the depth is at most logarithmic in the size. */
 static void sort_range(lua_State *L, sorting *sorter, lua_Integer low, lua_Integer high) {
     while (low < high) {
         put_in_order(L, sorter, low, high);

@@ -1,15 +1,16 @@
-/* Numbers of objects: creation numbers, which the allocator assigns, and the numbers that scripts see instead of addresses. */
+/* Numbers of objects in deterministic states: creation numbers, which the allocator assigns, and the numbers that scripts see instead of
+** addresses. */
 #include <stdio.h>
 #include <string.h>
 
 #include "CPeriluneShim/Order/order.h"
 
-/* Keys of the registry: their addresses. */
+/* The address is a registry key. */
 static const char shown_key;
 
-/* MARK: - Numbers of creation */
+/* MARK: - Creation numbers */
 
-/* Returns the start of the last created object of the type, relative to an address in it. */
+/* Returns the offset of an address from the start of the last created object. */
 static ptrdiff_t distance_from_start(lua_State *L, const void *address) {
     return (const char *)address - (const char *)plua_context_of(L)->last_object;
 }
@@ -36,7 +37,7 @@ static ptrdiff_t userdata_offset(lua_State *L, int index) {
     return count == 0 ? offsets[0] : offsets[1] + (count - 1) * (offsets[2] - offsets[1]);
 }
 
-/* A function in C without upvalues is not an object. */
+/* Returns whether the value is a C function without upvalues, which is not an object. */
 static bool is_plain_function(lua_State *L, int index) {
     if (!lua_iscfunction(L, index)) return false;
     if (lua_getupvalue(L, index, 1) == NULL) return true;
@@ -62,7 +63,8 @@ uint64_t plua_object_number(lua_State *L, int index) {
 
 /* MARK: - Numbers that scripts see */
 
-/* Returns the number of an object or pointer, in the order in which they were first shown. [-0, +0, m] */
+/* Returns the number that scripts see for an object or a light userdata: its position in the order in which they were first shown.
+** [-0, +0, m] */
 static uint64_t shown_number(lua_State *L, int index) {
     index = lua_absindex(L, index);
     luaL_checkstack(L, 4, NULL);
@@ -84,7 +86,7 @@ static bool has_address(int type) {
     return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD || type == LUA_TLIGHTUSERDATA;
 }
 
-/* Pushes the text that replaces an address. [-0, +1, m] */
+/* Pushes the text that is shown instead of an address. [-0, +1, m] */
 static void push_address(lua_State *L, uint64_t number) {
     char text[32];
     snprintf(text, sizeof text, "0x%012llx", (unsigned long long)number);
@@ -129,14 +131,14 @@ static int numbered_print(lua_State *L) {
     return 0;
 }
 
-/* Hashes a string by FNV-1a, in 48 bits: equal strings have the same number, because they may be the same object. */
+/* Returns a 48-bit FNV-1a hash of a string. Equal strings must have the same number, because they may be the same object. */
 static uint64_t hash_of(const char *text, size_t length) {
     uint64_t hash = 0xCBF29CE484222325u;
     for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 0x100000001B3u;
     return hash >> 16;
 }
 
-/* Replaces an argument by the text that %p writes for it. */
+/* Replaces an argument of string.format by the text for %p. */
 static void replace_with_address(lua_State *L, int argument) {
     size_t length;
     if (has_address(lua_type(L, argument))) {
@@ -150,7 +152,7 @@ static void replace_with_address(lua_State *L, int argument) {
     lua_replace(L, argument);
 }
 
-/* Like string.format, with numbers in place of addresses. */
+/* string.format, with numbers instead of addresses. */
 static int numbered_format(lua_State *L) {
     size_t length;
     const char *format = luaL_checklstring(L, 1, &length);
@@ -189,7 +191,8 @@ static int file_to_string(lua_State *L) {
     return 1;
 }
 
-/* Sets a field of the table on top if it has a function there, which is returned. [-0, +0, m] */
+/* Replaces a function of the table on top of the stack. Returns the previous function; does nothing and returns NULL if the field is not a
+** function. [-0, +0, m] */
 static lua_CFunction replace(lua_State *L, const char *name, lua_CFunction function) {
     lua_CFunction former = lua_getfield(L, -1, name) == LUA_TFUNCTION ? lua_tocfunction(L, -1) : NULL;
     plua_pop(L, 1);

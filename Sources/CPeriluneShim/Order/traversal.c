@@ -1,11 +1,11 @@
 /*
-** The order in which a deterministic state visits the keys of a table: numbers from the least to the greatest, strings by their bytes,
-** false, true, objects in the order of their creation. Stock Lua follows a hash that changes from process to process.
+** The order in which a deterministic state visits the keys of a table: numbers in ascending order, strings by their bytes, false, true,
+** then objects in the order of their creation. Lua's own order follows a hash that differs between processes.
 **
-** `pairs` returns a closure over a list of the keys, `next` keeps the lists of the last traversals. The keys 1...sequence have the
-** positions 1...sequence and need no list; the list contains the keys after them. Keys whose values have become nil are skipped.
+** `pairs` returns a closure over a list of the keys; `next` keeps the lists of the last traversals. The keys 1...sequence have the
+** positions 1...sequence and are not in the list, which contains the keys after them. Keys whose values have become nil are skipped.
 **
-** Lists of few strings are kept: tables with the same keys, such as rows, share one.
+** Lists of a few strings are cached: tables with the same keys, such as rows, share a list.
 */
 #include <limits.h>
 #include <math.h>
@@ -14,24 +14,24 @@
 
 #include "CPeriluneShim/Order/order.h"
 
-/* The cached lists, and an unused function of `pairs`. */
+/* Registry keys: the cached lists, and a function of `pairs` that is not in use. */
 static const char kept_key, visitor_key;
 
 /* MARK: - Comparing keys */
 
 enum { RANK_NUMBER, RANK_STRING, RANK_BOOLEAN, RANK_OBJECT, RANK_POINTER };
 
-/* A key, valid as long as Lua keeps the value. */
+/* A key for comparison, valid as long as Lua keeps the value. */
 typedef struct {
     uint8_t rank;
     bool is_float;
-    int place;       /* where the value is */
-    uint64_t prefix; /* the first bytes of a text, so that they compare as a number */
+    int place;       /* the position of the value: a stack index or list position */
+    uint64_t prefix; /* the first bytes of a text as a number, for fast comparison */
     union {
-        lua_Integer integer; /* of booleans, too */
+        lua_Integer integer; /* or a boolean */
         lua_Number number;
         const char *text;
-        uint64_t identity; /* of objects and pointers */
+        uint64_t identity; /* the number of an object, or a pointer */
     };
     size_t length; /* of the text */
 } table_key;
@@ -69,7 +69,7 @@ static table_key read_key(lua_State *L, int index) {
     }
 }
 
-/* Returns whether an integer is less than a float that is not an integer. */
+/* Returns whether an integer is less than a float, which is not a whole number. */
 static bool is_less(lua_Integer integer, lua_Number number) {
     if (number >= 0x1p63) return true;
     if (number < -0x1p63) return false;
@@ -119,31 +119,32 @@ static void sort(table_key *keys, int count) {
 
 enum { most_on_stack = 40, kept_count = 16, expected_count = 16 };
 
-/* The strings of a cached list, in the order in which Lua traverses them. The list keeps them from being collected. */
+/* A cached list of strings, in the order in which Lua traverses them. The list protects them from collection. */
 typedef struct {
     int count;
     const void *strings[most_on_stack];
 } kept_list;
 
-/* The state's data about traversals. */
+/* The state's data for traversals. */
 typedef struct {
     kept_list lists[kept_count];
     kept_list *expected[expected_count]; /* the list of the last traversal, or NULL; see expected_place */
-    int cursor_lists[plua_cursor_count]; /* references to the lists of the cursors */
+    int cursor_lists[plua_cursor_count]; /* registry references to the lists of the cursors */
 } memory;
 
 static memory *memory_of(lua_State *L) { return plua_context_of(L)->kept_lists; }
 
-/* The counted keys of a table that need a list. */
+/* The keys of a table that need a list, and their counts. */
 typedef struct {
-    lua_Integer sequence; /* keys 1...sequence are not among them */
+    lua_Integer sequence; /* the keys 1...sequence need no list */
     lua_Integer count, scanned;
-    bool has_number_before; /* a number is to be visited before the end of the sequence */
-    bool is_sorted;         /* the order of the table is the right one */
+    bool has_number_before; /* a number must be visited before the end of the sequence */
+    bool is_sorted;         /* Lua's order of the keys is already the right one */
     table_key keys[most_on_stack];
 } listing;
 
-/* Records the key at -2, whose value is on top of the stack; pops the value, and leaves a copy of the key if there is space. */
+/* Counts the key at -2, whose value is on top of the stack. Pops the value; leaves a copy of the key on the stack if there are few keys so
+** far. */
 static void note_key(lua_State *L, listing *list) {
     plua_pop(L, 1);
     list->scanned++;
@@ -164,7 +165,7 @@ static void note_key(lua_State *L, listing *list) {
     list->count++;
 }
 
-/* Counts the keys of a table. As long as there are few, copies of them stay on the stack. */
+/* Counts the keys of a table. Copies of them stay on the stack as long as there are few. */
 static void count_keys(lua_State *L, int table, listing *list, lua_Integer sequence) {
     list->sequence = sequence;
     list->count = list->scanned = 0;
@@ -173,7 +174,7 @@ static void count_keys(lua_State *L, int table, listing *list, lua_Integer seque
     for (lua_pushnil(L); lua_next(L, table);) note_key(L, list);
 }
 
-/* Replaces the keys on the stack, from `base` on, with a list of them. */
+/* Replaces the keys on the stack, from `base` on, by a sorted list. */
 static void push_short_list(lua_State *L, listing *list, int base) {
     if (!list->is_sorted) sort(list->keys, (int)list->count);
     lua_createtable(L, (int)list->count, 0);
@@ -185,7 +186,7 @@ static void push_short_list(lua_State *L, listing *list, int base) {
     lua_settop(L, base + 1);
 }
 
-/* Moves the values of the list on top of the stack to the positions of their sorted keys. Allocates nothing. */
+/* Sorts the list on top of the stack like its keys, which are sorted already. Allocates nothing. */
 static void permute(lua_State *L, table_key *keys, int count) {
     int list = lua_gettop(L);
     for (int start = 0; start < count; start++) {
@@ -204,8 +205,9 @@ static void permute(lua_State *L, table_key *keys, int count) {
     }
 }
 
-/* Fills the list on top, which has room for `count` keys, in order. Lua allocates nothing in the meantime, so the keys' texts stay
-** valid. Returns false if the keys have changed since they were counted, because creating the list may have run a finalizer. */
+/* Fills the list on top of the stack, which has space for `count` keys, in order. Lua allocates nothing during this, so the keys' texts
+** stay valid. Returns false if the table's keys have changed since they were counted, because creating the list may have run a
+** finalizer. */
 static bool fill_long_list(lua_State *L, int table, table_key *keys, lua_Integer count, lua_Integer sequence) {
     int list = lua_gettop(L), found = 0;
     bool is_sorted = true, fits = true;
@@ -242,7 +244,7 @@ static bool push_long_list(lua_State *L, int table, lua_Integer count, lua_Integ
     return is_filled;
 }
 
-/* Pushes a list of the keys of a table, in order; nil for a table without keys that need one. Returns the number of positions. */
+/* Pushes a new sorted list of the keys of a table; nil if the sequence contains all keys. Returns the number of positions. */
 static lua_Integer push_made_list(lua_State *L, int table, lua_Integer *sequence) {
     luaL_checkstack(L, most_on_stack + LUA_MINSTACK, NULL);
     int base = lua_gettop(L);
@@ -269,20 +271,19 @@ static lua_Integer push_made_list(lua_State *L, int table, lua_Integer *sequence
     return *sequence + list.count;
 }
 
-/* The result of examining a table's keys. */
+/* The result of examining the keys of a table. */
 typedef struct {
     lua_Integer sequence, scanned;
-    bool are_few_strings; /* beside the sequence there are strings only, and few of them */
+    bool are_few_strings; /* apart from the sequence, there are only strings, and few of them */
     kept_list strings;
 } keys_found;
 
-/* Returns the place that stores the list of the table's last traversal. Tables share 16 places, chosen by their numbers. */
+/* Returns the variable that stores the list of a table's last traversal. Tables share 16 of them, selected by their numbers. */
 static kept_list **expected_place(lua_State *L, int table) {
     return &memory_of(L)->expected[plua_number_of_block(lua_topointer(L, table)) % expected_count];
 }
 
-/* Adds a string to the keys found; skips the numbers of the sequence. For any other key, or too many strings, sets `are_few_strings` to
-** false. */
+/* Adds a string to the keys found; skips keys of the sequence. For any other key, or too many strings, sets `are_few_strings` to false. */
 static void find_other_key(lua_State *L, keys_found *found) {
     if (lua_isinteger(L, -2)) {
         lua_Integer integer = lua_tointeger(L, -2);
@@ -294,8 +295,8 @@ static void find_other_key(lua_State *L, keys_found *found) {
     }
 }
 
-/* Examines the keys of a table. Most tables have the same keys as in their last traversal. A key with the address of an expected string is
-** that string, so its type is not read. */
+/* Examines the keys of a table, which usually has the same keys as in its last traversal. A key with the address of an expected string is
+** that string, so its type is not checked. */
 static void find_keys(lua_State *L, int table, keys_found *found) {
     const kept_list *expected = *expected_place(L, table);
     int most_expected = expected ? expected->count : 0;
@@ -324,7 +325,7 @@ static kept_list *kept_place(lua_State *L, const kept_list *found) {
     return &memory_of(L)->lists[hash >> 60];
 }
 
-/* Pushes the table with this registry key, and creates it on first use. [-0, +1, m] */
+/* Pushes the table with this registry key, which is created on first use. [-0, +1, m] */
 static void push_table(lua_State *L, const void *key) {
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) != LUA_TNIL) return;
     plua_pop(L, 1);
@@ -333,7 +334,7 @@ static void push_table(lua_State *L, const void *key) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, key);
 }
 
-/* Pushes the cached list of the keys found, or nil if they need none; returns false and pushes nothing if no list is cached. */
+/* Pushes the cached list of the keys found, or nil if they need none. Pushes nothing and returns false if their list is not cached. */
 static bool push_known_list(lua_State *L, int table, const keys_found *found) {
     if (!found->are_few_strings) return false;
     if (found->strings.count == 0) {
@@ -349,7 +350,7 @@ static bool push_known_list(lua_State *L, int table, const keys_found *found) {
     return true;
 }
 
-/* Caches the list on top of the stack, unless a finalizer has changed the table in the meantime. */
+/* Caches the list on top of the stack, unless a finalizer has changed the table since its keys were found. */
 static void keep_list(lua_State *L, int table, const keys_found *found) {
     keys_found again;
     if (!found->are_few_strings || !lua_istable(L, -1)) return;
@@ -364,7 +365,7 @@ static void keep_list(lua_State *L, int table, const keys_found *found) {
     if (is_whole && again.are_few_strings && are_same(&again.strings, &found->strings)) *kept = found->strings;
 }
 
-/* Pushes the sorted list of the keys of a table that need one; nil if none does. Returns the number of positions. */
+/* Pushes the sorted list of the keys of a table; nil if the sequence contains all keys. Returns the number of positions. */
 static lua_Integer push_keys(lua_State *L, int table, lua_Integer *sequence) {
     keys_found found;
     find_keys(L, table, &found);
@@ -379,7 +380,7 @@ static lua_Integer push_keys(lua_State *L, int table, lua_Integer *sequence) {
 
 /* MARK: - Visiting */
 
-/* Returns whether the key at index 2 is the last visited one, which is nil at the beginning. */
+/* Returns whether the key at 2 is the one that the cursor visited last; nil at the beginning. */
 static inline bool is_at(lua_State *L, int list, const plua_cursor *cursor) {
     if (cursor->position == 0) return lua_isnil(L, 2);
     if (cursor->position <= cursor->sequence) return lua_isinteger(L, 2) && lua_tointeger(L, 2) == cursor->position;
@@ -390,7 +391,7 @@ static inline bool is_at(lua_State *L, int list, const plua_cursor *cursor) {
     return is_equal;
 }
 
-/* Pushes the next key that has a value in the table at index 1, and the value. Returns false and pushes nothing at the end. */
+/* Pushes the next key that has a value in the table at 1, and the value. Pushes nothing and returns false at the end. */
 static inline bool push_next(lua_State *L, int list, plua_cursor *cursor) {
     while (cursor->position < cursor->total) {
         if (++cursor->position <= cursor->sequence) {
@@ -411,8 +412,8 @@ static inline bool push_next(lua_State *L, int list, plua_cursor *cursor) {
 
 static int ordered_next(lua_State *L);
 
-/* Frees a function whose traversal has ended, for the next call of pairs. If a script keeps it and calls it while it serves another
-** loop, both loops continue like `next`. */
+/* Makes a function whose traversal has ended available to the next call of `pairs`. If a script calls the same function later, while
+** another loop uses it, both loops continue like `next`. */
 static void free_visitor(lua_State *L) {
     plua_cursor *cursor = lua_touserdata(L, lua_upvalueindex(1));
     cursor->table = 0;
@@ -421,7 +422,7 @@ static void free_visitor(lua_State *L) {
     plua_context_of(L)->free_visitor = cursor->used == 1;
 }
 
-/* The function that `pairs` returns. Called with anything but the next key of its table, it acts like `next`. */
+/* The function that `pairs` returns. If its argument is not the last key of its table, it acts like `next`. */
 static int visit_next(lua_State *L) {
     plua_cursor *cursor = lua_touserdata(L, lua_upvalueindex(1));
     lua_settop(L, 2);
@@ -433,7 +434,7 @@ static int visit_next(lua_State *L) {
     return 1;
 }
 
-/* Pushes a function that visits the keys of the list on top, which is replaced. */
+/* Pushes a function that visits the keys of the list on top of the stack, and pops the list. */
 static void push_visitor(lua_State *L, lua_Integer sequence, lua_Integer total) {
     plua_context *context = plua_context_of(L);
     if (context->free_visitor) {
@@ -446,7 +447,7 @@ static void push_visitor(lua_State *L, lua_Integer sequence, lua_Integer total) 
         bool is_first = lua_rawgetp(L, LUA_REGISTRYINDEX, &visitor_key) == LUA_TNIL;
         plua_pop(L, 1);
         plua_cursor *cursor = lua_newuserdatauv(L, sizeof *cursor, 0);
-        cursor->used = is_first; /* the one that is used again */
+        cursor->used = is_first; /* whether this is the function that is used again */
         lua_insert(L, -2);
         lua_pushcclosure(L, visit_next, 2);
         if (is_first) {
@@ -490,25 +491,26 @@ static int ordered_pairs(lua_State *L) {
 
 static plua_cursor *cursors_of(lua_State *L) { return plua_context_of(L)->cursors; }
 
-/* Replaces the list of a cursor by the value on top. [-1, +0, -] */
+/* Pops a value and stores it as the list of a cursor. [-1, +0, -] */
 static void set_list(lua_State *L, const plua_cursor *cursor) {
     lua_rawseti(L, LUA_REGISTRYINDEX, memory_of(L)->cursor_lists[cursor - cursors_of(L)]);
 }
 
-/* Pushes the list of a cursor, if it has one. */
+/* Pushes the list of a cursor, or nil if it needs none. */
 static void push_list(lua_State *L, const plua_cursor *cursor) {
     if (cursor->sequence == cursor->total) lua_pushnil(L);
     else lua_rawgeti(L, LUA_REGISTRYINDEX, memory_of(L)->cursor_lists[cursor - cursors_of(L)]);
 }
 
-/* Ends a traversal. Allows the cursor's list to be collected. */
+/* Ends the traversal of a cursor and allows its list to be collected. */
 static void release(lua_State *L, plua_cursor *cursor) {
     cursor->table = 0;
     lua_pushboolean(L, false);
     set_list(L, cursor);
 }
 
-/* Pushes the list of the cursor that last visited the key at 2 of the table at 1. Returns NULL and pushes nothing if no cursor did. */
+/* Finds the cursor that last visited the key at 2 of the table at 1, and pushes its list. Pushes nothing and returns NULL without such a
+** cursor. */
 static plua_cursor *push_found(lua_State *L, uint64_t table) {
     plua_cursor *cursors = cursors_of(L);
     for (int i = 0; i < plua_cursor_count; i++) {
@@ -520,7 +522,7 @@ static plua_cursor *push_found(lua_State *L, uint64_t table) {
     return NULL;
 }
 
-/* Returns the position after which all keys are greater than the key at 2, which may have been removed from the table. */
+/* Returns the position after which all keys are greater than the key at 2, which the table may no longer contain. */
 static lua_Integer position_of(lua_State *L, int list, lua_Integer sequence, lua_Integer total) {
     table_key wanted = read_key(L, 2);
     if (wanted.rank == RANK_NUMBER && sequence > 0) {
@@ -540,7 +542,7 @@ static lua_Integer position_of(lua_State *L, int list, lua_Integer sequence, lua
     return low;
 }
 
-/* Replaces the least recently used cursor by one for the table at 1, with the list at 3. */
+/* Replaces the least recently used cursor by a cursor for the table at 1, with the list at 3. */
 static plua_cursor *make_cursor(lua_State *L, uint64_t table, lua_Integer sequence, lua_Integer total) {
     plua_cursor *cursors = cursors_of(L), *oldest = cursors;
     for (int i = 1; i < plua_cursor_count; i++) {
@@ -552,7 +554,7 @@ static plua_cursor *make_cursor(lua_State *L, uint64_t table, lua_Integer sequen
     return oldest;
 }
 
-/* Visits the next key of the table at 1; the list of the cursor is at 3. */
+/* Visits the next key of the table at 1. The list of the cursor is at 3. */
 static int visit(lua_State *L, plua_cursor *cursor) {
     cursor->used = ++plua_context_of(L)->cursor_uses;
     if (push_next(L, 3, cursor)) return 2;
@@ -561,9 +563,9 @@ static int visit(lua_State *L, plua_cursor *cursor) {
     return 1;
 }
 
-/* Returns the least key of the table at 1, and its value. Makes no list, since most callers only check whether the table is empty. */
+/* Returns the least key of the table at 1, and its value. Creates no list, because most callers only check whether the table is empty. */
 static int push_least(lua_State *L) {
-    lua_pushnil(L); /* the least so far, at 3 */
+    lua_pushnil(L); /* the least key so far, at 3 */
     table_key least = {0};
     bool is_first = true;
     for (lua_pushnil(L); lua_next(L, 1); plua_pop(L, 1)) {
@@ -580,7 +582,7 @@ static int push_least(lua_State *L) {
     return 2;
 }
 
-/* Begins a traversal of the table at 1, immediately if its list is cached or not needed. */
+/* Begins a traversal of the table at 1. Does so immediately if its list is cached or not needed. */
 static int begin(lua_State *L, uint64_t table) {
     plua_cursor *cursors = cursors_of(L);
     for (int i = 0; i < plua_cursor_count; i++) {

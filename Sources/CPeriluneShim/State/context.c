@@ -1,4 +1,4 @@
-/* The state, its context and its allocator. */
+/* The context of a Lua state, its allocator, and creating and closing states. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,19 +13,19 @@ plua_context *plua_running_context(void) { return plua_running; }
 
 bool plua_is_run_cancelled(void) { return plua_running && plua_poll(plua_running) != PLUA_CANCEL_NONE; }
 
-/* The allocator's private data, which follows the public context. */
+/* The data of a state: its public context, followed by the private data of the allocator. */
 typedef struct {
-    plua_context context; /* first: a context is a state's whole record */
+    plua_context context; /* the first member, so that a pointer to it is a pointer to the whole record */
     plua_pool pool;
-    size_t header; /* bytes in front of each block: room for the number of an object in a deterministic state, else 0 */
+    size_t header; /* the size of the header before each block: in a deterministic state, it contains the number of an object; otherwise
+                   ** 0 */
 } record;
 
 static bool is_numbered(int type) {
     return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
 }
 
-/* Returns a new block for Lua: the part after its header, which contains the object's number. `type` is the Lua type of a new object, or
-** 0. */
+/* Writes the header of a new block and returns the part after it, which is for Lua. `type` is the Lua type of a new object, or 0. */
 static void *begin_block(record *state, void *block, int type) {
     if (state->header == 0) return block;
     plua_context *context = &state->context;
@@ -35,7 +35,7 @@ static void *begin_block(record *state, void *block, int type) {
     return start;
 }
 
-/* Returns whether a test makes this allocation fail: the n-th one, and its repetition after Lua's emergency collection. */
+/* Returns whether this allocation must fail for a test: the n-th one, and its repetition after Lua's emergency collection. */
 static bool is_chosen_to_fail(plua_context *context) {
     if (context->fail_at == -1) return false;
     if (context->fail_at == -2) {
@@ -47,14 +47,14 @@ static bool is_chosen_to_fail(plua_context *context) {
     return true;
 }
 
-/* Returns whether a Lua stack has this size: 40, 80, 160, ... slots of 16 bytes, and 5 more. No table has such a size, and some Lua
-** releases do not survive a refused allocation of a table. */
+/* Returns whether a block of this size is a Lua stack: it has 40, 80, 160, ... slots of 16 bytes, and 5 more. Tables never have such a
+** size. This matters because some Lua releases do not survive a refused allocation of a table. */
 static bool is_stack(size_t size) {
     return size >= 32 * 1024 && size % 32 == 16;
 }
 
-/* Called while a Lua stack grows; returns whether the run must end. A table whose __call is the table itself makes Lua shift arguments for
-** minutes without running an instruction, so that the hook does not run. During this time, the stack grows. */
+/* Called while a Lua stack grows. Returns whether the run must end. If the __call of a table is the table itself, Lua shifts arguments for
+** minutes without executing an instruction, so the hook does not run. The stack grows during this time. */
 static bool is_over_while_growing(plua_context *context) {
     if (context->deadline != 0 && plua_now() >= context->deadline) {
         plua_cancel_run(context, PLUA_CANCEL_TIMEOUT);
@@ -63,9 +63,9 @@ static bool is_over_while_growing(plua_context *context) {
 }
 
 /*
-** Returns how many bytes the pool of a state with a memory limit may hold: it rounds sizes up by an eighth at most, and a single block may
-** occupy a page. A script that keeps a block on each page, and then uses blocks of a different size, may therefore hold as much memory as a
-** script that fills its pages.
+** Returns the maximum number of bytes that the pool of a state with a memory limit may hold. The pool rounds sizes up by at most an eighth,
+** and a single block may occupy a page. A script that keeps one block on each page and then uses blocks of a different size can therefore
+** hold as much memory as one that fills its pages.
 */
 static size_t most_held(size_t limit) {
     enum { allowance = 8 << 20 };
@@ -84,7 +84,7 @@ bool plua_exceeds_memory_limit(plua_context *context) {
     return held(context) > most_held(context->limit);
 }
 
-/* Returns whether the pool holds so much more than allowed that the allocation cannot wait for the next check of the limit. */
+/* Returns whether the pool would exceed its maximum so far that the allocation cannot wait for the next check of the limit. */
 static bool is_far_beyond(plua_context *context, size_t size) {
     enum { allowance = 16 << 20 };
     size_t most = most_held(context->limit);
@@ -92,9 +92,9 @@ static bool is_far_beyond(plua_context *context, size_t size) {
 }
 
 /*
-** Returns whether to refuse a string at once: a long string beyond the memory limit, or any string far beyond it. Otherwise one `..`, or
-** fetching rows, during which the hook does not run, could double the script's memory. When refused, Lua collects its garbage, which is
-** safe while a string is created, and tries again.
+** Returns whether to refuse a string immediately: a long string beyond the memory limit, or any string far beyond it. Otherwise a single
+** `..`, or fetching rows, could double the script's memory, because the hook does not run during these operations. After a refusal Lua
+** collects garbage, which is safe while a string is created, and tries again.
 */
 static bool is_too_long(plua_context *context, int type, size_t size) {
     enum { least = 1 << 14 };
@@ -108,7 +108,7 @@ static bool is_too_long(plua_context *context, int type, size_t size) {
     return !fits;
 }
 
-/* `type` is the Lua type of a new object, or 0. */
+/* Returns whether to refuse an allocation. `type` is the Lua type of a new object, or 0. */
 static bool is_refused(plua_context *context, int type, size_t old_size, size_t new_size) {
     if (!context->may_refuse || new_size <= old_size) return false;
     if (is_chosen_to_fail(context)) return true;
@@ -119,7 +119,7 @@ static bool is_refused(plua_context *context, int type, size_t old_size, size_t 
     return true;
 }
 
-/* Adds to the memory in use, and arms the hook if the limit is passed: between two regular checks, a script could allocate gigabytes. */
+/* Counts memory, and arms the hook if the limit is exceeded, because a script could allocate gigabytes between two regular checks. */
 static void count_use(plua_context *context, size_t old_size, size_t new_size) {
     context->used += new_size - old_size;
     if (context->used > context->usage.peak) context->usage.peak = context->used;
@@ -127,7 +127,7 @@ static void count_use(plua_context *context, size_t old_size, size_t new_size) {
     if (is_beyond && context->armed != context->running) plua_arm_count_hook(context);
 }
 
-/* Handles all requests except freeing, and small new blocks that the pool has available. */
+/* Handles all requests except for freeing, and for small blocks that the pool can reuse. */
 static void *allocate_anew(record *state, void *block, size_t size, size_t new_size) {
     plua_context *context = &state->context;
     size_t old_size = block ? size : 0;
@@ -137,9 +137,9 @@ static void *allocate_anew(record *state, void *block, size_t size, size_t new_s
     void *former = block ? (char *)block - header : NULL;
     void *result = plua_pool_resize(&state->pool, former, block ? old_size + header : 0, new_size + header);
     if (result == NULL) {
-        if (new_size <= old_size) return block; /* Lua relies on shrinking never to fail */
+        if (new_size <= old_size) return block; /* Lua requires that shrinking never fails */
         if (context->may_refuse) return NULL;
-        /* Lua would raise an error across Swift frames. The machine is out of memory, in which case Swift ends the process as well. */
+        /* Lua would raise an error across Swift frames. The system is out of memory, in which case Swift ends the process, too. */
         fputs("perilune: out of memory\n", stderr);
         abort();
     }
@@ -149,7 +149,8 @@ static void *allocate_anew(record *state, void *block, size_t size, size_t new_s
     return block ? (char *)result + header : begin_block(state, result, (int)size);
 }
 
-/* Without a block, `size` is the type of the object that Lua makes. A small block is neither a stack nor a long string. */
+/* The allocator for Lua. Without a block, `size` is the Lua type of the new object. A small block is neither a stack nor a long string, so
+** most checks are skipped. */
 static void *allocate(void *user_data, void *block, size_t size, size_t new_size) {
     record *state = user_data;
     plua_context *context = &state->context;
@@ -215,7 +216,7 @@ static void release_garbage(plua_context *context, void (*release)(void *)) {
 void plua_close_state(lua_State *L, void (*release)(void *object)) {
     plua_context *context = plua_context_of(L);
     context->is_closing = true;
-    context->limit = context->hard_cap = 0; /* finalizers run to their end */
+    context->limit = context->hard_cap = 0; /* finalizers run without limits */
     lua_close(L);
     plua_pool_close(&((record *)context)->pool);
     release_garbage(context, release);
@@ -241,7 +242,7 @@ int plua_collect_object(lua_State *L) {
     void **block = lua_touserdata(L, 1);
     if (block == NULL || *block == NULL) return 0;
     plua_context *context = plua_context_of(L);
-    /* Without memory the object leaks: a collector cannot report the error. */
+    /* Without memory the object leaks, because a finalizer cannot report errors. */
     if (!PLUA_ADD_ROOM(context->garbage, context->garbage_count, context->garbage_capacity)) return 0;
     context->garbage[context->garbage_count++] = *block;
     *block = NULL;
@@ -250,7 +251,7 @@ int plua_collect_object(lua_State *L) {
 
 void plua_push_object(lua_State *L, void *object) {
     void **block = lua_newuserdatauv(L, sizeof *block, 1);
-    *block = NULL; /* until the metatable with the collector's function is there */
+    *block = NULL; /* until the userdata has the metatable with the finalizer */
     lua_insert(L, -2);
     lua_setmetatable(L, -2);
     *block = object;

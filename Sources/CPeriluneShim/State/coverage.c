@@ -1,4 +1,5 @@
-/* Records which lines of Lua run, how often, and in which order, in the hook of the limits, because a state has only one hook. */
+/* Line coverage: records which Lua lines run, how often, and in which order. It uses the hook of the limits, because a state has only one
+** hook. */
 #include <perilune_arrays.h>
 
 #include "CPeriluneShim/State/state.h"
@@ -14,11 +15,11 @@ struct plua_coverage {
     size_t count, capacity;
     size_t current; /* the file that ran last */
     plua_line_trace trace;
-    size_t trace_capacity, trace_limit; /* the limit is 0 unless the order is noted */
+    size_t trace_capacity, trace_limit; /* the limit is 0 unless the order is recorded */
 };
 
 static covered_file *find_file(plua_coverage *coverage, const char *source) {
-    /* Compared by name: Lua may have collected the last chunk, and another chunk's source may have its address. */
+    /* Files are compared by name, because a new chunk's source may have the address of a collected one. */
     size_t i = coverage->current;
     if (i < coverage->count && strcmp(coverage->files[i].name, source + 1) == 0) return &coverage->files[i];
     for (i = 0; i < coverage->count && strcmp(coverage->files[i].name, source + 1) != 0;) i++;

@@ -1,12 +1,12 @@
-/* Ends runs from outside: the flag, the clock, the budget, the count hook, and the thread that watches the clock. */
+/* Cancellation of runs: the flag, the clock, the budget, the count hook, and the watchdog thread. */
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
 
 #include "CPeriluneShim/State/state.h"
 
-/* The number of instructions between two calls of a budget's hook, and of work in C between two checks of the limits. A larger number gains
-** almost nothing, because any count hook switches Lua's interpreter to its tracing mode. */
+/* The number of instructions between two calls of a budget's hook, and the amount of work in C between two checks of the limits. A larger
+** number is hardly faster, because any count hook switches Lua's interpreter to its tracing mode. */
 enum { instructions_per_look = 200 };
 
 static const char cancellation_marker;
@@ -23,14 +23,14 @@ static int mask_of(lua_State *L) {
     return plua_context_of(L)->coverage ? LUA_MASKCOUNT | LUA_MASKLINE : LUA_MASKCOUNT;
 }
 
-/* Makes Lua call the hook before each instruction, until the hook finds no reason to end the run. Like lua_sethook itself, it may be called
-** at any time on the thread that runs the state. */
+/* Makes Lua call the hook before each instruction, until the hook finds no reason to end the run. Like lua_sethook, it can be called at any
+** time, but only on the thread that runs the state. */
 static void arm(lua_State *L) {
     lua_sethook(L, count_hook, mask_of(L), 1);
 }
 
-/* Returns whether the hook is active even without a reason to end the run. The thread sanitizer delays signals until a thread
-** blocks. */
+/* Returns whether the hook must be active permanently. With the thread sanitizer this is always the case in limited states, because the
+** sanitizer delays signals until a thread blocks. */
 static bool is_counting(plua_context *context) {
 #if __has_feature(thread_sanitizer)
     if (context->limited) return true;
@@ -79,8 +79,8 @@ int plua_poll(plua_context *context) {
 }
 
 int plua_raise_cancellation(lua_State *L) {
-    /* A script that catches the error cannot continue. Setting a hook takes time proportional to the size of the stack, so it is not
-    ** repeated for each script that catches the error. */
+    /* The armed hook stops a script that catches the error. Setting a hook takes time proportional to the size of the stack, so it is not
+    ** set again if it is armed already. */
     if (lua_gethook(L) != count_hook || lua_gethookcount(L) != 1) arm(L);
     lua_pushlightuserdata(L, (void *)&cancellation_marker);
     return lua_error(L);
@@ -116,29 +116,30 @@ static void count_hook(lua_State *L, lua_Debug *activation) {
     if (period != instructions_per_look) plua_reset_hook(L);
 }
 
-/* MARK: - Watched runs */
+/* MARK: - The watchdog */
 
 /*
-** A permanent hook makes the interpreter twice as slow, so it is armed only when needed: by the allocator, on the thread of the run, or by
-** a signal to this thread. The watchdog, a thread of the process, sends the signal when the time of a run is over. It repeats the signal
-** until the run has ended, because a signal that arrives while the run switches coroutines may arm the hook of the previous one.
+** A permanent hook makes the interpreter twice as slow, so the hook is armed only when needed: by the allocator, on the thread of the run,
+** or by a signal to this thread. The watchdog is a thread of the process that sends the signal when the time of a run is over. It repeats
+** the signal until the run has ended, because a signal that arrives while the run switches coroutines may arm the hook of the previous
+** coroutine.
 */
 enum { nanoseconds_between_signals = 10000000 };
 
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t is_due;
-    plua_context *watched; /* those of all threads */
+    plua_context *watched; /* the watched runs of all threads */
     uint64_t wakes_at;
     bool is_running;
     atomic_int signal_number;
 } watchdog = {.lock = PTHREAD_MUTEX_INITIALIZER, .wakes_at = UINT64_MAX};
 
-/* The innermost watched run of this thread. Read by the signal handler, on the same thread. */
+/* The innermost watched run of this thread. The signal handler reads it on the same thread. */
 static _Thread_local plua_context *volatile watched_here;
 static _Thread_local int unblocked_signal;
 
-/* Works like the stand-alone interpreter: lua_sethook may be called from a signal handler. */
+/* The signal handler. Like the signal handler of the stand-alone interpreter, it may call lua_sethook. */
 static void arm_hooks_here(int signal_number) {
     (void)signal_number;
     for (plua_context *context = watched_here; context; context = context->outer_watched) {
@@ -156,9 +157,9 @@ static int use_signal(int signal_number) {
     return 0;
 }
 
-/* Threads that were started from Swift's concurrency have all signals blocked. */
+/* Unblocks the signal on this thread, because Swift's concurrency starts threads with all signals blocked. */
 static void unblock_signal(void) {
-    /* Programs ignore SIGURG unless they handle it, which few do. */
+    /* SIGURG is ignored by default, and few programs handle it. */
     if (atomic_load(&watchdog.signal_number) == 0) use_signal(SIGURG);
     int number = atomic_load(&watchdog.signal_number);
     if (unblocked_signal == number) return;
@@ -169,7 +170,7 @@ static void unblock_signal(void) {
     pthread_sigmask(SIG_UNBLOCK, &unblocked, NULL);
 }
 
-/* The next three functions require the lock. */
+/* The caller of the next three functions must hold the lock. */
 
 static void send_signal(plua_context *context, uint64_t now) {
     pthread_kill(context->watched_thread, context->watch_signal);
@@ -212,7 +213,7 @@ static void start_watchdog(void) {
     pthread_attr_destroy(&attributes);
 }
 
-/* Makes the watchdog look at a run when its next signal is due. */
+/* Wakes the watchdog earlier if the run's next signal must be sent before the time at which it would wake. */
 static void wake_watchdog(plua_context *context) {
     if (context->signal_at >= watchdog.wakes_at) return;
     if (!watchdog.is_running) start_watchdog();

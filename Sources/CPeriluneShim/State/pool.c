@@ -8,21 +8,21 @@
 
 enum { chunk_size = 1 << 20, smallest_page = 16 * 1024, most_pages = chunk_size / smallest_page, unused = UINT16_MAX };
 
-/* The page of a tier contains 16 or 8 blocks of its largest class. */
+/* A page contains 8 or 16 blocks of the largest class of its tier. */
 static const size_t page_sizes[plua_pool_tiers] = {smallest_page, 64 * 1024, 256 * 1024};
 
-/* A part of a chunk with blocks of one class. */
+/* A page: a part of a chunk, with blocks of one class. */
 struct plua_pool_page {
     plua_pool_page *next; /* in the list of empty pages */
-    uint16_t class;       /* `unused` if it is empty */
+    uint16_t class;       /* `unused` while the page is empty */
     uint16_t free_count;  /* only valid in plua_pool_trim */
 };
 
-/* System memory aligned to its size. It starts with this record, which occupies the space of its first blocks. */
+/* A chunk: system memory aligned to its size. This record occupies the space of its first blocks. */
 struct plua_pool_chunk {
     plua_pool_chunk *next;
     uint32_t tier;
-    uint32_t page_count; /* the number of pages that have been used; the others follow them */
+    uint32_t page_count; /* the number of pages used so far; unused pages follow them */
     plua_pool_page pages[most_pages];
 };
 
@@ -66,7 +66,7 @@ static char *end_of(plua_pool_page *page) {
     return (char *)chunk + (size_t)(page - chunk->pages + 1) * page_sizes[chunk->tier];
 }
 
-/* Returns the number of blocks allocated from the page since it got its class. */
+/* Returns the number of blocks that have been allocated from the page for its current class. */
 static size_t handed_out_of(plua_pool *pool, plua_pool_page *page) {
     bool is_newest = pool->end[page->class] == end_of(page);
     char *end = is_newest ? pool->top[page->class] : end_of(page);
@@ -78,7 +78,7 @@ static plua_pool_page *page_of(const void *block) {
     return &chunk->pages[(size_t)((const char *)block - (char *)chunk) / page_sizes[chunk->tier]];
 }
 
-/* Maps memory aligned to its size. */
+/* Maps a chunk of memory, aligned to its size. */
 static void *map_aligned(void) {
     char *wide = mmap(NULL, 2 * chunk_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (wide == MAP_FAILED) return NULL;
@@ -97,7 +97,7 @@ static plua_pool_chunk *add_chunk(plua_pool *pool, size_t tier) {
     return pool->chunks = pool->newest[tier] = chunk;
 }
 
-/* Trims the pool whenever it has doubled, because a long-lived state has phases with different block sizes. */
+/* Trims the pool each time its size has doubled, because a long-lived state has phases with different block sizes. */
 static void trim_now_and_then(plua_pool *pool) {
     enum { first = 64 };
     if (pool->chunk_count < first || pool->chunk_count < pool->next_trim) return;
@@ -105,7 +105,7 @@ static void trim_now_and_then(plua_pool *pool) {
     pool->next_trim = pool->chunk_count * 2;
 }
 
-/* Returns a page without a class. */
+/* Returns an empty page. */
 static plua_pool_page *take_page(plua_pool *pool, size_t tier) {
     plua_pool_chunk *chunk = pool->newest[tier];
     bool is_full = chunk == NULL || chunk->page_count == chunk_size / page_sizes[tier];
@@ -132,7 +132,7 @@ static void end_page(plua_pool *pool, plua_pool_page *page) {
     size_t tier = chunk_of(page)->tier, class = page->class;
     pool->held -= handed_out_of(pool, page) * size_of(class);
     if (pool->end[class] == end_of(page)) pool->top[class] = pool->end[class] = NULL;
-    /* The chunk's record is on its first page. */
+    /* The chunk's record is on its first page, so the start of that page is kept. */
     size_t offset = page == chunk_of(page)->pages ? smallest_page : 0;
     char *start = end_of(page) - page_sizes[tier];
     if (page_sizes[tier] > offset) madvise(start + offset, page_sizes[tier] - offset, MADV_DONTNEED);
@@ -196,7 +196,7 @@ enum { system_page = 4096 };
 
 static size_t mapped_size_of(size_t size) { return (size + sizeof(large) + system_page - 1) & ~(size_t)(system_page - 1); }
 
-/* Returns the number of bytes that count as held. */
+/* Returns the number of bytes that count toward `held`. */
 static size_t held_by(const large *block, size_t size) { return block->mapped ? block->mapped : size + sizeof *block; }
 
 static void *take_large(plua_pool *pool, size_t size) {
@@ -216,7 +216,7 @@ static void release_large(plua_pool *pool, void *bytes, size_t size) {
     else free(block);
 }
 
-/* Resizes a block in place, or moves it without copying; returns NULL if it cannot. */
+/* Resizes a block in place or moves it by mapping its memory elsewhere. Returns NULL if this is not possible. */
 static void *resize_large(plua_pool *pool, void *bytes, size_t size, size_t new_size) {
     large *block = (large *)bytes - 1;
     size_t held = held_by(block, size), mapped = mapped_size_of(new_size);

@@ -1,39 +1,38 @@
-/* The parts of one Lua state: its memory, its limits, the coverage of its lines. */
+/* The parts of a Lua state: its memory, its limits and its line coverage. */
 #ifndef PERILUNE_SHIM_STATE_H
 #define PERILUNE_SHIM_STATE_H
 
 #include <perilune_shim.h>
 
-/* Returns a state for plua_new_state. `prepare`, called under protection, has opened the parts that every state has. [-0, +0, -] */
+/* Creates a state for plua_new_state. `prepare` is called under protection and opens the parts that every state has. [-0, +0, -] */
 lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CFunction prepare, bool is_deterministic);
 
-/* The context that runs on the current thread, or NULL. Written by the calls into Lua. */
+/* The context that is running on the current thread, or NULL. Set by calls into Lua. */
 extern _Thread_local plua_context *plua_running;
 
-enum { plua_number_header = 16 }; /* bytes in front of each block of a deterministic state; keeps blocks aligned */
+enum { plua_number_header = 16 }; /* the size of the header before each block of a deterministic state, which keeps blocks aligned */
 
-/* The number of the object that begins at an address, in a deterministic state. */
+/* Returns the number of the object whose block starts at an address, in a deterministic state. */
 static inline uint64_t plua_number_of_block(const void *start) {
     return *(const uint64_t *)((const char *)start - plua_number_header);
 }
 
-/* Whether the state has more memory than its limit after a full collection: garbage does not count. */
+/* Returns whether the state uses more memory than its limit after a full collection; garbage does not count. */
 bool plua_exceeds_memory_limit(plua_context *context);
 
-/* Makes the hook check the memory limit before the next instruction. Safe to call from the allocator. */
+/* Makes the hook check the memory limit before the next instruction. The allocator may call it. */
 void plua_arm_count_hook(plua_context *context);
 
-/* Called when L begins or continues to run. Arms its hook if the run is cancelled or has passed its memory limit, because only the
-** previously running coroutine's hook was armed. Adds a budget's hook to a coroutine that was made before the budget was set.
-** [-0, +0, -] */
+/* Prepares the hook of L, which begins or continues to run. Arms it if the run is cancelled or exceeds its memory limit, because only the
+** hook of the coroutine that ran before was armed. Adds the hook of a budget if L was created before the budget was set. [-0, +0, -] */
 void plua_prepare_hook(lua_State *L);
 
-/* For the hook: a line begins. Raises nothing. [-0, +0, -] */
+/* Records that a line begins; called by the hook. Raises nothing. [-0, +0, -] */
 void plua_note_line(plua_coverage *coverage, lua_State *L, lua_Debug *activation);
 
 void plua_free_coverage(plua_coverage *coverage);
 
-/* Replaces the named functions, if the table on top has them. [-0, +0, m] */
+/* Replaces the named functions that exist in the table on top of the stack. [-0, +0, m] */
 void plua_replace_functions(lua_State *L, const luaL_Reg *functions);
 
 #endif

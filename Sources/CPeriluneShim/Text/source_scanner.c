@@ -1,9 +1,10 @@
-/* The scanner must see the same tokens as Lua's lexer. For text that Lua rejects, its result does not matter. */
+/* Scans source text before compilation. The scanner must see the same tokens as Lua's lexer; for text that Lua rejects, its result does not
+** matter. */
 #include <string.h>
 
 #include "CPeriluneShim/Text/source_scanner.h"
 
-/* The functions of <ctype.h> depend on the locale. */
+/* These functions do not depend on the locale, unlike those in <ctype.h>. */
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) {
     /* Lua may be compiled to accept non-ASCII characters as letters. */
@@ -33,7 +34,7 @@ static void open_bracket(plua_scanner *scanner, bool is_call) {
     begin_expression(scanner);
 }
 
-/* Steps continue after a bracket, but not after a call, whose result has no name. */
+/* Ends a bracket. Indexing steps inside it still count after it, except for a call, whose result has no name. */
 static void close_bracket(plua_scanner *scanner) {
     if (scanner->depth == 0) return;
     int inside = scanner->is_call[scanner->depth] ? 0 : scanner->steps[scanner->depth];
@@ -72,10 +73,10 @@ static void finish_index_bracket(plua_scanner *scanner) {
 
 /* MARK: - Characters */
 
-/* Keeps as much of a name as is needed to recognize a keyword. */
+/* Stores as many characters of a name as are needed to recognize a keyword. */
 static void add_to_name(plua_scanner *scanner, char c) {
     if (scanner->name_length == sizeof scanner->name - 1) {
-        scanner->name[0] = '_'; /* too long for a keyword */
+        scanner->name[0] = '_'; /* the name is too long for a keyword */
         return;
     }
     scanner->name[scanner->name_length++] = c;
@@ -92,7 +93,7 @@ static plua_scan_state begin_number(plua_scanner *scanner, char c) {
     begin_expression(scanner);
     scanner->is_hexadecimal = false;
     scanner->follows_exponent = false;
-    scanner->name[0] = c; /* the first character of a number: 0 may start a hexadecimal one */
+    scanner->name[0] = c; /* the first digit, because 0 may begin a hexadecimal number */
     scanner->name_length = 1;
     return PLUA_SCAN_NUMBER;
 }
@@ -103,7 +104,7 @@ static plua_scan_state begin_string(plua_scanner *scanner, char c) {
     return PLUA_SCAN_STRING;
 }
 
-/* Handles the first character of a token, or white space. */
+/* Handles the first character of a token, or white space between tokens. */
 static plua_scan_state begin_token(plua_scanner *scanner, char c) {
     if (is_letter(c)) return begin_name(scanner, c);
     if (is_digit(c)) return begin_number(scanner, c);
@@ -118,7 +119,7 @@ static plua_scan_state begin_token(plua_scanner *scanner, char c) {
         case '(': open_bracket(scanner, scanner->last == PLUA_TOKEN_CALLABLE); return PLUA_SCAN_BETWEEN;
         case '{': open_bracket(scanner, true); return PLUA_SCAN_BETWEEN;
         case ')': case ']': close_bracket(scanner); return PLUA_SCAN_BETWEEN;
-        case '}': /* a table or a call: a parenthesis may start the next statement */
+        case '}': /* a table or a call: a parenthesis after it may begin the next statement */
             close_bracket(scanner);
             scanner->last = PLUA_TOKEN_OTHER;
             return PLUA_SCAN_BETWEEN;
@@ -126,7 +127,7 @@ static plua_scan_state begin_token(plua_scanner *scanner, char c) {
     }
 }
 
-/* Returns whether the character belongs to the number. */
+/* Returns whether the character belongs to the current number. */
 static bool continues_number(plua_scanner *scanner, char c) {
     bool is_second = scanner->name_length == 1;
     char lower = (char)(c | 0x20);
@@ -139,7 +140,7 @@ static bool continues_number(plua_scanner *scanner, char c) {
     return is_hexadecimal_digit(c) || c == '.';
 }
 
-/* Handles a character after [ or --[ and any number of =. */
+/* Handles a character after [ or --[ and any number of equals signs. */
 static plua_scan_state continue_bracket(plua_scanner *scanner, char c, bool is_comment) {
     if (c == '=') {
         scanner->level++;

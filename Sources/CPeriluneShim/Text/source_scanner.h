@@ -1,8 +1,8 @@
 /*
-** A scanner that checks source text before compilation for code on which Lua could later spend uninterruptible time. To name the
-** value in "attempt to index a nil value (field 'b')", Lua walks back over every step of a.b.b.b..., and for each step over the
-** whole function. Before 5.4.6, it does so recursively. Ten thousand steps, 20 KB of text, take more than half a second without a
-** hook call; a hundred thousand overflow the C stack.
+** A scanner that checks source text before compilation for code with which Lua could spend a long, uninterruptible time later. To name the
+** value in "attempt to index a nil value (field 'b')", Lua follows every step of a.b.b.b... backwards, and for each step scans the whole
+** function; before 5.4.6, it does so recursively. Ten thousand steps, 20 KB of text, take more than half a second without a call of the
+** hook. A hundred thousand overflow the C stack.
 */
 #ifndef PERILUNE_SOURCE_SCANNER_H
 #define PERILUNE_SOURCE_SCANNER_H
@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The maximum number of indexing steps in one expression, far more than in code written by people. */
+/* The maximum number of indexing steps in one expression, which is far more than people write. */
 #define PLUA_STEP_LIMIT 40
 
-/* The maximum nesting depth of brackets. Lua's own compiler allows less. */
+/* The maximum nesting depth of brackets, which is more than Lua's compiler allows. */
 #define PLUA_BRACKET_LIMIT 250
 
-/* The position of the scanner in or between tokens. */
+/* The state of the scanner, between tokens or inside one. */
 typedef enum {
     PLUA_SCAN_BETWEEN,
     PLUA_SCAN_NAME,
@@ -27,19 +27,19 @@ typedef enum {
     PLUA_SCAN_DOT,
     PLUA_SCAN_DOTS, /* after two dots */
     PLUA_SCAN_DASH,
-    PLUA_SCAN_BRACKET, /* [ and any number of =, which may open a long string */
-    PLUA_SCAN_COMMENT, /* after --, which may open a long comment */
+    PLUA_SCAN_BRACKET, /* after [ and any number of =, which may open a long string */
+    PLUA_SCAN_COMMENT, /* after --, which may begin a long comment */
     PLUA_SCAN_COMMENT_BRACKET,
     PLUA_SCAN_LINE_COMMENT,
     PLUA_SCAN_LONG, /* in a long string or comment */
-    PLUA_SCAN_LONG_END, /* ] and any number of =, which may close it */
+    PLUA_SCAN_LONG_END, /* after ] and any number of =, which may close the long string or comment */
 } plua_scan_state;
 
-/* The kind of the last token, as far as it matters. */
+/* The kind of the last token, as far as the scanner distinguishes it. */
 typedef enum {
     PLUA_TOKEN_OTHER,
     PLUA_TOKEN_DOT,
-    PLUA_TOKEN_CALLABLE, /* a name or a closing bracket: a parenthesis after it makes a call */
+    PLUA_TOKEN_CALLABLE, /* a name or a closing bracket: a parenthesis after it begins a call */
 } plua_token;
 
 typedef struct {
@@ -47,8 +47,8 @@ typedef struct {
     plua_token last;
     int line;
     char quote;
-    bool is_hexadecimal, follows_exponent, is_comment; /* refer to the number, the number, and the long bracket */
-    size_t level, level_seen; /* the number of = in the long bracket */
+    bool is_hexadecimal, follows_exponent, is_comment; /* the first two describe a number, the third a long bracket */
+    size_t level, level_seen; /* the number of equals signs in the long bracket */
     char name[9];
     size_t name_length;
     int depth;
@@ -59,10 +59,10 @@ typedef struct {
 
 void plua_scan_begin(plua_scanner *scanner);
 
-/* Scans more text. Returns false if the text is rejected; `line` is then the line. */
+/* Scans more text. Returns false if the text is rejected; `line` is then the line of the problem. */
 bool plua_scan(plua_scanner *scanner, const char *text, size_t length);
 
-/* Returns the cost of compiling the next 256 bytes: a long chain of operands takes quadratic time. */
+/* Returns the cost of compiling the next 256 bytes. It grows with the offset, because a long chain of operands takes quadratic time. */
 static inline int64_t plua_cost_of_piece(size_t offset) { return 256 + (int64_t)(offset / 64); }
 
 #endif

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
-** Reserves space for a number of elements of a given size in a heap array, to whose pointer `array` points; NULL is an empty
-** array. The capacity at least doubles, so that the amortized cost of adding an element is constant. Returns false and leaves the
-** array unchanged if memory is exhausted.
+** Reserves space for a number of elements of a given size in a heap array; `array` points to the array's pointer, and NULL is an empty
+** array. The capacity at least doubles, so that the amortized cost of adding an element is constant. Returns false and leaves the array
+** unchanged without memory.
 */
 static inline bool plua_make_room(void *array, size_t needed, size_t *capacity, size_t size) {
     if (needed <= *capacity) return true;
