@@ -1,12 +1,12 @@
 --- Associations: which rows of one class belong to which rows of another class.
 --
---     Author.books = Author:has_many(Book)                    -- the foreign key comes from the schema
---     Book.author = Book:belongs_to(Author)
---     Author:including_all(Author.books:order("title")):fetch_all()
---     melville:books():order("title"):fetch_all()
+--    Author.books = Author:has_many(Book)                    -- the foreign key comes from the schema
+--    Book.author = Book:belongs_to(Author)
+--    Author:including_all(Author.books:order("title")):fetch_all()
+--    melville:books():order("title"):fetch_all()
 --
--- An association is derived like a request; the result describes the rows that belong to each row. If several paths through other
--- tables lead to a row, the row is returned once for each path, unless `distinct()` is used.
+-- Associations have the same derivations as requests (filter, order, ...); a derived association restricts the associated rows. If several
+-- paths through other tables lead to a row, the row is returned once for each path, unless `distinct()` is used.
 
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
@@ -74,7 +74,7 @@ end
 
 -- Defining associations -----------------------------------------------------------------------------------------------------
 
---- Returns the source of a class or of a common table, which an association can start from or lead to; nil for anything else.
+--- Returns the source of a class or common table, which can be at either end of an association; nil for other values.
 local function source_of(value)
   if class_properties.is_class(value) then return sources.of_class(value) end
   if marks.is_request(value) then return value.node.op == "common table" and value.node.source or nil end
@@ -111,7 +111,7 @@ local function check_through(method, owner, target, options)
   end
 end
 
---- Returns the only class of a table, or a new class.
+--- Returns the only class for a table, or a new one. Raises if several classes exist.
 local function class_named(kind, name)
   local classes = record_class.classes_of(name)
   if #classes > 1 then
@@ -172,7 +172,7 @@ local function belongs_to_class(root, class)
   return false
 end
 
---- Names a new association.
+--- Sets the name of an association. Keeps it unnamed if Swift rejects the association.
 local function name_root(root, name)
   root.name = name
   local ok, err = pcall(require("perilune.associations.swift_bridge").check, root)
@@ -182,8 +182,7 @@ local function name_root(root, name)
   end
 end
 
---- Names an association after the field that stores it, because its rows are included under that name. Called when a field of a
--- class is assigned.
+--- Names an association after the field of the class to which it is assigned, because its rows are included under this name.
 -- @treturn association the association to store
 local function name_association(class, name, value)
   local root = value.node.root
@@ -202,7 +201,7 @@ local function is_column(info, name)
   return ok and column ~= nil
 end
 
---- Returns whether an association with the name would hide a method of records or of the class.
+--- Returns whether an association with the name would hide a method of the class or its records.
 local function shadows_method(info, name)
   for ancestor in record_class.ancestors(info) do
     if rawget(ancestor.members, name) ~= nil then return true end
@@ -217,7 +216,7 @@ end
 
 record_class.parents = setmetatable({}, { __index = function(_, name) return require("perilune.associations.parents")[name] end })
 
---- Associations are stored separately from methods, and records find them by name too.
+--- Associations are stored separately from methods. Records also find them by name.
 record_class.on_definition(function(info, name, value)
   if not marks.is_association(value) then return false end
   if type(name) ~= "string" then
@@ -235,7 +234,7 @@ record_class.on_definition(function(info, name, value)
   return true
 end)
 
---- Returns the identity of an association's columns: its number, which all its derivations share, and its name.
+--- Returns the identity by which Swift distinguishes the association's columns: its number, which all its derivations share, and its name.
 function association.identity(node)
   local root, name = node.root, node.name or node.root.name or "?"
   local identity = root.identities[name]
@@ -248,7 +247,7 @@ end
 
 -- Aggregates ----------------------------------------------------------------------------------------------------------------
 
---- Returns the association as an operand: its values, with the shape of its node.
+--- Returns the association as an operand of an expression: its values, with a shape for its node.
 local function carrier(self)
   local node = self.node
   local shape = node.as_operand
@@ -262,13 +261,13 @@ local function carrier(self)
   return setmetatable(result, expression.metatable)
 end
 
---- Counts the rows that belong to a row.
+--- Returns an expression for the number of associated rows.
 function members:count() return expression.unary(carrier(self), "aggregate", "count") end
 
---- Returns an expression for whether no rows belong to a row.
+--- Returns an expression for whether a row has no associated rows.
 function members:is_empty() return expression.unary(carrier(self), "aggregate", "isEmpty") end
 
---- Returns an expression for whether any rows belong to a row.
+--- Returns an expression for whether a row has associated rows.
 function members:exists() return expression.unary(carrier(self), "aggregate", "exists") end
 
 for name, function_name in pairs{
@@ -316,8 +315,8 @@ arity.limit(members, "association:", {
 
 -- Members ---------------------------------------------------------------------------------------------------------------------
 
---- Raises an error if a script uses an association as if its rows had been fetched; explains what to write instead.
--- @tparam ?string advice what to write in place of a name of another library
+--- Raises an error for an association that is used like a list of fetched rows, and explains what to write.
+-- @tparam ?string advice the replacement for a name of another library
 local function raise_not_fetched(self, use, advice)
   local root = self.node.root
   local owner, name = root.owner_source.table, name_of(self)
@@ -326,11 +325,11 @@ local function raise_not_fetched(self, use, advice)
     :format(name, owner, use, include, name, name, advice and "; in place of `" .. use .. "` " .. advice or ""))
 end
 
---- The methods of columns with which associations are compared elsewhere.
+--- The methods of columns that other libraries also have on associations.
 local comparisons = { eq = true, ne = true, is = true, is_not = true, is_in = true, is_not_in = true, is_null = true, is_not_null = true }
 
---- Raises for a name of another library, and for an association of the associated class. The association may come from its class or from a
--- record, so that the message names both forms.
+--- Raises for a name of another library, and for an association of the associated class. The message names both Class.name and
+-- record:name(), because the association may come from either.
 local function raise_other_name(self, source, name)
   local own = name_of(self)
   if type(name) ~= "string" then return end
@@ -347,7 +346,7 @@ local function raise_other_name(self, source, name)
   if advice then raise_not_fetched(self, name, advice) end
 end
 
---- The methods of associations, which check their receiver.
+--- The methods of associations. They check their receiver.
 local own_methods = receivers.checked_methods(receivers.kinds.association, members)
 local derivation_methods = receivers.checked_methods(receivers.kinds.association, derivations, { filter = true, order = true, limit = true })
 
@@ -401,8 +400,7 @@ local function check_association(method, value, index)
   raise("argument", method .. ": argument " .. index .. ": expected an association, got " .. errors.describe(value) .. cure)
 end
 
---- Raises unless rows of associations can be included. Only records have fields for them; rows of common tables are included as
--- plain rows.
+--- Raises unless rows of the association can be included. Only records have fields for included rows; rows of common tables are plain rows.
 local function check_includes(self, method)
   local source = self.node.root.source
   if not source.class then
@@ -411,7 +409,7 @@ local function check_includes(self, method)
   end
 end
 
---- Returns whether a node's request contains the values of another request, starting at a position.
+--- Returns whether a request contains the values of another request, starting at a position.
 local function has_values(self, first, other)
   for index = 1, other.node.count do
     if not rawequal(self[first + index], other[index]) then return false end
@@ -419,7 +417,7 @@ local function has_values(self, first, other)
   return true
 end
 
---- Raises if a request includes another derivation with the same name, because both would use the same field.
+--- Raises if a request already includes a different derivation with this name, because both would use the same field.
 local function check_is_only_one(self, method, other, depth)
   local name, node = name_of(other), self.node
   while node.parent do
@@ -455,8 +453,8 @@ for method, op in pairs{
   end }
 end
 
---- Includes lists of associated rows, fetched with one more statement for each association. An integer after an association of a
--- table to itself limits how often it is followed.
+--- Includes lists of associated rows, which are fetched by one additional statement for each association. If an association leads from a
+-- table to itself, an integer after it limits how often it is followed.
 local function including_all(self, ...)
   local given = table.pack(...)
   if given.n == 0 then raise("argument", "including_all: expected at least one association") end
@@ -493,7 +491,7 @@ local function preload(class, db, found, ...)
   return found
 end
 
---- Fetches the associated rows of existing records: `Author:preload(authors, Author.books, Author.country)`.
+--- Fetches the associated rows of records that have been fetched before: `Author:preload(authors, Author.books, Author.country)`.
 -- @tparam table class
 -- @tparam ?database db
 -- @tparam table list records of the class or of a class that extends it

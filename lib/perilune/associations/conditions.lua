@@ -1,8 +1,8 @@
---- Conditions on associated rows in tables of conditions: by a record, or along a path of associations.
+--- Conditions on associated rows in the argument of `filter`: an associated record, or a path of associations to a column.
 --
---     Book:filter{ author = melville }
---     Book:filter{ author = { melville, camus }, ["author.country"] = "France" }
---     Author:filter{ ["books.year"] = 1851, ["books.pages"] = 635 }        -- one book that is both
+--    Book:filter{ author = melville }
+--    Book:filter{ author = { melville, camus }, ["author.country"] = "France" }
+--    Author:filter{ ["books.year"] = 1851, ["books.pages"] = 635 }        -- one book that is both
 
 local null = require("perilune.native.values").null
 local perilune = require "perilune"
@@ -29,7 +29,8 @@ local function all_of(list)
   return result
 end
 
---- Returns whether an association consists only of equal columns.
+--- Returns whether an association only compares columns: it has no derivations, no `through` and no default scope, and is not the first of
+-- several rows.
 local function is_plain(association)
   local node = association.node
   while node.op == "named" do node = node.parent end
@@ -40,7 +41,7 @@ local function is_plain(association)
   return not root.target or root.is_unscoped or root.source.requests.default == nil
 end
 
---- Returns the columns of the row, and the names of the associated row's columns that equal them.
+--- Returns the columns of the row that refer to the associated row, and the names of the columns to which they refer.
 local function pairs_of(self, association)
   local root = association.node.root
   local owner_names, target_names = association_records.columns_of(root)
@@ -72,10 +73,10 @@ local function stored_values(record, names, place)
   return values
 end
 
---- Returns a condition that no row fulfills.
+--- Returns a condition that is false for all rows.
 local function nothing(place) return expression.sql("0", { n = 0 }, place) end
 
---- Returns the condition that columns of the row equal the stored values of an associated record.
+--- Returns the condition that a row refers to an associated record: its columns equal the record's stored values.
 local function equal_to_record(self, association, record, place)
   local columns, names = pairs_of(self, association)
   local root, values, list = association.node.root, stored_values(record, names, place), {}
@@ -86,7 +87,7 @@ local function equal_to_record(self, association, record, place)
   return all_of(list)
 end
 
---- Returns the condition that the row has the key of a record.
+--- Returns the condition that an associated row has the same key as a record.
 local function has_key(columns, names, record, place)
   local values, list = stored_values(record, names, place), {}
   if not values then return nothing(place) end
@@ -94,7 +95,7 @@ local function has_key(columns, names, record, place)
   return all_of(list)
 end
 
---- Returns the key columns of an association's rows, and their names.
+--- Returns the key columns of the associated rows, and their names.
 local function key_of(association)
   local names = {}
   local columns = association.node.root.source:key(association.node.alias or identity_of(association.node))
@@ -102,8 +103,7 @@ local function key_of(association)
   return columns, names
 end
 
---- Returns the condition that the first associated row of a row fulfills a condition. It compares the key with the keys of the rows whose
--- first associated row fulfills the condition.
+--- Returns the condition that a row's first associated row fulfills a condition, by comparing the row's key with the keys of all such rows.
 local function of_first(self, association, condition, place)
   local root = association.node.root
   local columns = self.node.root.source:key(self.node.alias)
@@ -113,14 +113,14 @@ local function of_first(self, association, condition, place)
   return columns[1]:is_in(root.owner:unscoped():joining_required(association):filter(condition):select(columns[1].shape.detail))
 end
 
---- Raises if the association has a limit, because the condition would be tested before the limit applies.
+--- Raises if the association has a limit, because the condition would be evaluated before the limit.
 local function check_is_unlimited(association, place)
   if not association.node.limit and not association.node.offset then return end
   raise("argument", ("%s: `%s` is an association with a limit, and a condition cannot test its rows; use the association without a limit")
     :format(place, association.node.name or association.node.root.name or "it"))
 end
 
---- Returns the condition that an associated row fulfills a condition on the columns of the association.
+--- Returns the condition that some associated row fulfills a condition on its columns.
 local function of_condition(self, association, condition, place)
   check_is_unlimited(association, place)
   association_records.columns_of(association.node.root)
@@ -128,7 +128,7 @@ local function of_condition(self, association, condition, place)
   return association:filter(condition):exists()
 end
 
---- Returns the condition that a given record is associated with the row.
+--- Returns the condition that a record is associated with a row.
 local function of_record(self, association, record, place)
   check_record(association, record, place)
   if is_plain(association) then return equal_to_record(self, association, record, place) end
@@ -136,7 +136,7 @@ local function of_record(self, association, record, place)
   return of_condition(self, association, has_key(columns, names, record, place), place)
 end
 
---- Returns the condition that a row of a request is associated with the row.
+--- Returns the condition that some row of a request is associated with a row.
 local function of_request(self, association, rows, place)
   if rows.node.root.source.table ~= association.node.root.source.table then
     raise("argument", ("%s: expected a request of `%s`, got one of `%s`"):format(place, association.node.root.source.table,
@@ -155,7 +155,7 @@ local function of_request(self, association, rows, place)
   return of_condition(self, association, columns[1]:is_in(rows:select(names[1])), place)
 end
 
---- Returns the condition that no row is associated with the row.
+--- Returns the condition that a row has no associated rows.
 local function of_null(self, association)
   if association.node.root.kind == "belongs_to" and is_plain(association) then
     local list = {}
@@ -174,7 +174,7 @@ local function of_list(self, association, list, name, place)
         .. errors.describe(key) .. "; for a column of it use { [\"" .. name .. "." .. tostring(key) .. "\"] = ... }")
     end
   end
-  -- No row is associated with a record of an empty list.
+  -- An empty list of records has no associated rows.
   return any_of(conditions) or nothing(place)
 end
 
@@ -185,7 +185,7 @@ local function compare(self, association, value, name, place)
   return of_record(self, association, value, place)
 end
 
---- Returns conditions on associated rows, all of which the same row must fulfill.
+--- Returns the condition that some associated row fulfills several conditions.
 local function of_path(association, found, place)
   local root = association.node.root
   check_is_unlimited(association, place)
@@ -205,10 +205,10 @@ end
 
 --- Returns the condition for a key that is not a column: an association, or a path of associations to a column.
 -- @tparam table self the request
--- @tparam string name the association
+-- @tparam string name the name of the association
 -- @param value the value to compare with; nil for a path
--- @tparam ?table found the conditions on the association's rows, by the rest of the path
--- @return the condition, or nil if there is no such association
+-- @tparam ?table found the conditions on the associated rows, by the remaining path
+-- @return the condition, or nil if the association does not exist
 function request.association_condition(self, name, value, found, place)
   local association = association_of(self, name)
   if not association then return nil end

@@ -37,7 +37,7 @@ local function class_of(self, method)
   return class
 end
 
---- Returns the fields that link a record of a class to the record that the request belongs to; empty for other requests.
+--- Returns the fields that link a new record to the record whose association the request is; empty for other requests.
 local function fields_of_link(self, class, method, db)
   local link = rawget(self, "link")
   if not link or link.root.options.through then return {} end
@@ -56,7 +56,7 @@ local function fields_of_link(self, class, method, db)
   return fields
 end
 
---- Returns the values that a new record of a request gets: the fields of its link, and the fields of its conditions.
+--- Returns the values that a request determines for its new records: the fields of its link, and the fields required by its conditions.
 local function given_by(self, class, method, db)
   local link = fields_of_link(self, class, method, db)
   local fields = association_records.fields_of_conditions(self, class, db)
@@ -68,7 +68,7 @@ local function raise_linked(method, name)
   raise("argument", ("%s: `%s` is set by the association, and cannot be given"):format(method, name))
 end
 
---- Builds a record with the given fields that belongs to the request's record.
+--- Builds a record with the given fields and the values that the request determines.
 local function build(self, method, db, ...)
   local class = class_of(self, method)
   local link, fields = given_by(self, class, method, db)
@@ -91,7 +91,7 @@ local function build(self, method, db, ...)
   return made
 end
 
---- Makes a new record belong to the request's record.
+--- Sets the values that the request determines in a new record.
 local function adopt(self, method, db, made)
   local class = class_of(self, method)
   if not class:is(made) then
@@ -109,7 +109,7 @@ local function adopt(self, method, db, made)
   return made
 end
 
---- Returns the record for an argument of a verb that inserts, which may also be a table of columns.
+--- Returns the record for the argument of a verb that inserts: a new record or a table of columns.
 local function record_of(self, method, db, given)
   if native_records.class_of(given) then return adopt(self, method, db, given) end
   if type(given) ~= "table" or getmetatable(given) ~= nil then
@@ -132,7 +132,7 @@ local function insert(self, made, db, options)
   return result
 end
 
---- Builds a record that belongs to the request's record: `author:books():build{ title = "Omoo" }`. The record is not inserted.
+--- Builds a record that is linked to the request's record: `author:books():build{ title = "Omoo" }`. The record is not inserted.
 function public:build(fields, surplus)
   if surplus ~= nil then arity.refuse("build", 1, surplus) end
   local link = rawget(self, "link")
@@ -149,8 +149,8 @@ local function check_linked(self, method)
     method, method, method))
 end
 
---- Inserts a record, given as a table of columns or as a new record, that belongs to the request's record. If the association leads
--- through another table, the record is also linked. It takes options, and returns results, as `Class:insert` does.
+--- Inserts a record that is linked to the request's record. The argument is a table of columns or a new record. For an association through
+-- another table, also inserts the row of that table. Options and results are the same as for `Class:insert`.
 function public:insert(...)
   local db, given, options = database_argument.take("insert", 2, ...)
   check_linked(self, "insert")
@@ -159,7 +159,7 @@ function public:insert(...)
   return (native_records.with_access(db, "guard", function() return insert(self, made, db, options) end))
 end
 
---- Calls a function for an element of a list; errors get its position.
+--- Calls a function for an element of a list. Adds the position to its errors.
 local function attempt(position, f, ...)
   local is_done, result = pcall(f, ...)
   if is_done then return result end
@@ -176,7 +176,7 @@ local function insert_linked(self, list, db, options)
   return results
 end
 
---- Inserts a list of records, all or none. It takes options, and returns results, as `Class:insert_all` does.
+--- Inserts a list of records, all or none. Options and results are the same as for `Class:insert_all`.
 function public:insert_all(...)
   local db, list, options = database_argument.take("insert_all", 2, ...)
   check_linked(self, "insert_all")
@@ -186,7 +186,7 @@ function public:insert_all(...)
   end
   local made = {}
   for position, element in next, list do
-    -- Other keys are refused by the class.
+    -- The class rejects keys that are not positions.
     made[position] = math.type(position) == "integer" and attempt(position, record_of, self, "insert_all", db, element) or element
   end
   local is_through, result = rawget(self, "link").root.options.through ~= nil, nil
@@ -198,7 +198,7 @@ end
 
 -- Finding or inserting -----------------------------------------------------------------------------------------------------------
 
---- Raises for values that cannot be fields of a new record.
+--- Raises for a value that cannot be a field of a new record.
 local function check_key(method, key)
   key = check_fields(method, 1, key)
   if next(key) == nil then raise("argument", method .. ": argument 1: expected { column = value, ... }, got an empty table") end
@@ -211,7 +211,7 @@ local function check_key(method, key)
   return key
 end
 
---- Returns the request's rows whose columns have the values of a key, as an insert would have stored them.
+--- Returns the request's rows whose columns have the values of a key, which are compared in the form in which an insert stores them.
 local function with_key(self, key, db)
   local source, others, found = self.node.root.source, {}, self
   local details = column_details.of_class(source.class, db)

@@ -1,5 +1,5 @@
---- Fetches requests with associations. Each row of a joined statement becomes nested records; each association of `including_all`
--- is fetched with one more statement for all records.
+--- Fetches requests with associations. Each row of a statement with joins becomes nested records. Each association of `including_all` is
+-- fetched by one additional statement for all records.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -16,13 +16,13 @@ local null = require("perilune.native.values").null
 
 local association_fetching = {}
 
---- Fields for keys that only this module reads, and the column in them. The names cannot clash with columns.
+--- The fields for keys that only this module reads, and the name of the column in them. No column can have these names.
 local function key_field(index) return "\0key " .. index end
 local key_name = "\0key"
 
 -- Segments --------------------------------------------------------------------------------------------------------------------
 
---- Returns the columns of a segment whose fields keep stored values (strings stay text), by their position in the result: name.
+--- Returns the names of a segment's columns whose fields contain the stored values, by their position in the result.
 local function plain_names(segment, class)
   local names, plain = {}, {}
   if not segment.whole then return names end
@@ -33,14 +33,14 @@ local function plain_names(segment, class)
   return names
 end
 
---- Returns the names of a segment's columns; false for names that come from SQLite.
+--- Returns the names of a segment's columns; false for a column whose name comes from SQLite.
 local function column_names(segment)
   local names = table.move(segment.names, 1, #segment.names, 1, {})
   for column, name in pairs(segment.extras) do names[column - segment.first + 1] = name end
   return names
 end
 
---- Classes over the same tables whose fields keep stored values.
+--- Classes for the same tables whose fields contain the stored values.
 local raw_classes = setmetatable({}, { __mode = "k" })
 
 local function raw_class(class)
@@ -54,14 +54,14 @@ local function raw_class(class)
   return known.class
 end
 
---- Describes the records that the row path makes: for each segment of the plan its class, and for each key column that is not a
--- field a separate segment, whose record is removed later.
+--- Describes the records to create, for the row path: one segment for each segment of the plan, and one for each key column that is not a
+-- field. The records of the latter are removed later.
 local function describe(plan, class)
   local list = {}
   for index, segment in ipairs(plan.segments) do
-    -- Rows of a common table become plain rows in the end.
+    -- Rows of a common table become plain rows later.
     segment.class = index == 1 and class or roots[segment.tag].target or raw_class(class)
-    -- The request converts the fields of chosen columns, which may have the names of other columns.
+    -- Selected columns may have the names of other columns, so the request converts their fields.
     segment.made_class = segment.whole and segment.class or raw_class(segment.class)
     segment.plain = plain_names(segment, segment.class)
     segment.fields = {}
@@ -79,13 +79,14 @@ local function describe(plan, class)
   return list
 end
 
---- Returns a function that reads the value of a result column from a record of a segment.
+--- Returns a function that reads the value of a result column from a segment's record.
 local function reader(list, plan, segment_index, column)
   local segment = plan.segments[segment_index]
   local name = segment.plain[column]
   if name then return function(record) return rawget(record, name) end end
   local field = key_field(#list)
-  -- A column after the segment's own belongs to a table in between. It may have the name of a column of the class, but not its type.
+  -- A column after the segment's own columns belongs to a joined table between both classes. It may have the name of a column of the class,
+  -- but a different type.
   local is_own = column < segment.first + segment.count
   list[#list + 1] = {
     class = raw_class(segment.class), first = column, count = 1, names = not is_own and { key_name } or nil, parent = segment_index, field = field,
@@ -100,14 +101,14 @@ local function reader(list, plan, segment_index, column)
   end
 end
 
---- Returns such functions for several columns.
+--- Returns functions that read the values of several columns.
 local function readers(list, plan, segment_index, columns)
   local functions = {}
   for index, column in ipairs(columns) do functions[index] = reader(list, plan, segment_index, column) end
   return functions
 end
 
---- Prepares a plan once before its first use.
+--- Prepares a plan before its first use.
 local function prepare(plan, class)
   if plan.layout then return end
   plan.hidden = {}
@@ -125,7 +126,7 @@ local function prepare(plan, class)
     prefetch.class = root.target or raw_class(class)
     prefetch.is_chosen = not prefetch.plan.segments[1].whole
     prefetch.root = root
-    -- For an association that is followed repeatedly, only the request has a node.
+    -- If an association is followed repeatedly, only the request has a node for it.
     prefetch.plan.node = value_types.node_in(value_types.nodes_of(plan)[prefetch.segment], "all", prefetch.name) or plan.node
   end
   plan.layout = list
@@ -133,7 +134,7 @@ end
 
 -- Records of all segments -------------------------------------------------------------------------------------------------------
 
---- Returns the records of a segment, in the order of the rows; false for rows without a record.
+--- Returns the records of a segment in the order of the result's rows; false for rows without such a record.
 local function records_of(plan, rows, segment_index, known)
   if segment_index == 1 then return rows end
   if known[segment_index] then return known[segment_index] end
@@ -170,13 +171,13 @@ end
 
 local fetch_plan
 
---- The number of keys for one statement. SQLite binds at most 250,000 values.
+--- The maximum number of keys in a statement. SQLite binds at most 250,000 values.
 local most_keys = 50000
 
---- Rows with chosen columns in fields of records; they are not records themselves.
+--- The rows with selected columns that are in fields of records but are not records.
 local chosen_rows = setmetatable({}, { __mode = "k" })
 
---- Marks a row with chosen columns. Like a record in the same field, it can be called to get the association's request.
+--- Marks a row with selected columns. Calling it returns the request of the association, as for a record in the same field.
 local function choose(row, root, name)
   chosen_rows[row] = true
   local key = "\0" .. name
@@ -196,8 +197,8 @@ local function put(parents, prefetch, record)
   end
 end
 
---- Returns the metatable of lists of associated records. A list can be called to get one record's request for the association that
--- the class stores under the name.
+--- Returns the metatable for a list of associated records. Calling the list with a record returns the record's request for the association
+-- with this name.
 local function list_metatable(root, name, is_chosen)
   local key = is_chosen and name .. "\0" or name
   local known = root.list_metatables[key]
@@ -211,17 +212,17 @@ local function list_metatable(root, name, is_chosen)
   return known
 end
 
---- Returns whether the value in an association's field contains rows with chosen columns instead of records.
+--- Returns whether a value in an association's field consists of rows with selected columns instead of records.
 function association_fetching.is_chosen(value)
   if chosen_rows[value] then return true end
   local metatable = getmetatable(value)
   return type(metatable) == "table" and rawget(metatable, "is_chosen") == true and rawget(value, 1) ~= nil
 end
 
---- Turns a list of records into the value of an association's field.
+--- Makes a list of records the value of an association's field.
 function association_fetching.make_list(root, name, list) return setmetatable(list, list_metatable(root, name)) end
 
---- Prefetches lists in the most common case, in which one integer column on each side links the rows. Returns whether it applied.
+--- Prefetches lists in the most common case, in which rows are linked by one integer column on each side. Returns false in other cases.
 local function prefetch_simply(self, db, prefetch, parents)
   local name = prefetch.parent_name
   if not name or not prefetch.is_plural or not prefetch.key_forms or prefetch.key_forms[1] ~= "number" then return false end
@@ -246,20 +247,20 @@ local function prefetch_into(self, db, prefetch, parents)
   local keys, groups = association_keys.collect(prefetch, parents)
   for _, batch in ipairs(association_keys.batches(keys, most_keys, prefetch.number_columns)) do
     local json = not batch.has_texts and association_keys.json(batch.keys)
-    -- The plan that fetches all rows, used if all owners were fetched, works only with integer keys.
+    -- If all owners were fetched, `prefetch.plan` fetches all rows of the other table, which works only with integer keys.
     local plan = json and prefetch.takes_keys and prefetch.plan or prefetch.plan_for_keys(batch.keys)
     plan.node = prefetch.plan.node
     local children, child_keys = fetch_plan(self, db, plan, prefetch.class, json)
     for index, child in ipairs(children) do
       local values = child_keys[index]
       local key = prefetch.key_forms and association_keys.identity(values, prefetch.key_forms) or batch.positions[values[1]]
-      -- Searching for a number can find text that is not equal to it.
+      -- A search for a number can also find text that does not equal it.
       if groups[key] then put(groups[key], prefetch, child) end
     end
   end
 end
 
---- Turns the records of segments with chosen columns into rows.
+--- Converts the records of segments with selected columns to rows.
 local function make_rows(plan, rows, known)
   for index = #plan.segments, 1, -1 do
     local segment = plan.segments[index]
@@ -292,7 +293,7 @@ local function arguments_of(self, plan, keys)
   return arguments
 end
 
---- Completes the records of fetched rows, once their lists are in them.
+--- Completes the records of fetched rows after their lists have been set.
 local function finish(plan, rows, known)
   drop_hidden(plan, rows, known)
   decode(plan, rows, known)
@@ -304,7 +305,7 @@ local function finish(plan, rows, known)
   make_rows(plan, rows, known)
 end
 
---- Fetches the rows of a plan with their associated rows. Returns the rows and, if the plan has keys, the key of each row.
+--- Fetches the rows of a plan and their associated rows. Returns the rows and, if the plan has keys, the key of each row.
 function fetch_plan(self, db, plan, class, keys, is_simple)
   prepare(plan, class)
   local arguments = arguments_of(self, plan, keys)
@@ -321,7 +322,7 @@ function fetch_plan(self, db, plan, class, keys, is_simple)
   return rows, child_keys
 end
 
---- Fetches all records of a request from a single database state.
+--- Fetches all records of a request, in a single read of the database.
 function association_fetching.fetch_all(self, db, plan)
   local class = self.node.root.source.class
   if not plan.prefetches[1] then return (fetch_plan(self, db, plan, class)) end
@@ -348,13 +349,13 @@ end
 
 -- Preloading -------------------------------------------------------------------------------------------------------------------
 
---- Returns a prefetch whose keys are read from records that have already been fetched.
+--- Returns a copy of a prefetch that reads its keys from records that have been fetched before.
 local function for_records(prefetch, segment, db)
   local association_records, readers, owner_columns = require "perilune.associations.records", {}, nil
   for index, column in ipairs(prefetch.parent_columns) do
     local name = segment.names[column - segment.first + 1]
     if not name then
-      -- A lazy field that only the plan fetches, for its own use.
+      -- A lazy field, which is fetched only for the keys of this plan.
       owner_columns = owner_columns or association_records.columns_of(prefetch.root, db)
       name = owner_columns[index]
     end
@@ -363,11 +364,10 @@ local function for_records(prefetch, segment, db)
   return setmetatable({ parent_readers = readers }, { __index = prefetch })
 end
 
---- Fetches the associated rows of existing records into their fields, with one statement for each association.
+--- Sets the associated rows in the fields of records that have been fetched before, with one statement for each association.
 -- @param self a request that includes the associations
 function association_fetching.preload(self, list, db)
-  -- Unlike other plans, the plan for the first row never fetches all rows of a table on the assumption that all owners were
-  -- fetched.
+  -- The plan for the first row is used, because other plans may fetch all rows of a table if all owners are fetched.
   local plan, class = request_plans.plan_of(self, db, "first"), self.node.root.source.class
   native_records.with_access(db, "read", function()
     prepare(plan, class)

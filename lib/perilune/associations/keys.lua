@@ -1,9 +1,9 @@
---- The keys by which prefetched rows are matched to their parents.
+--- Keys of prefetched rows and their parents.
 
 local sql_names = require "perilune.runtime.names"
 local association_keys = {}
 
---- Functions that map all values which SQLite considers equal to one value, by the form that the compiler chose.
+--- For each form that the compiler may choose, a function that maps all values which SQLite considers equal to the same value.
 local forms = {}
 
 function forms.number(value)
@@ -25,7 +25,7 @@ function forms.same(value) return value end
 function forms.sameNoCase(value) return type(value) == "string" and sql_names.fold(value) or value end
 function forms.sameTrimmed(value) return type(value) == "string" and value:gsub(" +$", "") or value end
 
---- Returns the values of a key as they appear in rows; nil if one is NULL. Booleans are stored as numbers.
+--- Returns the stored values of a record's key; nil if one is NULL. Booleans are stored as numbers.
 function association_keys.values_of(readers_of_key, record)
   local values = {}
   for index, read in ipairs(readers_of_key) do
@@ -37,7 +37,8 @@ function association_keys.values_of(readers_of_key, record)
   return values
 end
 
---- Returns a value of a key as a number, or as a kind, `s` or `b`, and its bytes. A blob never equals text with the same bytes.
+--- Returns a value of a key as a number; or, for text and blobs, its kind, `s` or `b`, and its bytes. A blob never equals text with the
+-- same bytes.
 local function normal(value, form)
   if type(value) == "userdata" then return "b", tostring(value) end
   if form then value = forms[form](value) end
@@ -45,8 +46,8 @@ local function normal(value, form)
   return value
 end
 
---- Returns a key as one value, which is the same for equal keys.
--- @tparam ?table key_forms nil if only SQLite can decide whether keys are equal
+--- Returns a key as a single value, which is the same for equal keys.
+-- @tparam ?table key_forms nil if only SQLite can determine whether keys are equal
 function association_keys.identity(values, key_forms)
   if #values == 1 then
     local kind, bytes = normal(values[1], key_forms and key_forms[1])
@@ -60,7 +61,7 @@ function association_keys.identity(values, key_forms)
   return table.concat(parts, " ")
 end
 
---- Returns whether a key has a number in a column that is compared with texts only, so that it equals no other key.
+--- Returns whether a key has a number in a column that is compared only with texts. Such a key equals no other key.
 local function has_numbers(values, text_columns)
   for _, column in ipairs(text_columns) do
     if type(values[column]) == "number" then return true end
@@ -68,8 +69,8 @@ local function has_numbers(values, text_columns)
   return false
 end
 
---- Returns the distinct keys of all parents, as lists of values, and the parents by key, or by the key's number if only SQLite can
--- decide whether keys are equal.
+--- Returns the distinct keys of all parents as lists of values, and a table of the parents. Its keys are the keys of the parents, or, if
+-- only SQLite can determine whether keys are equal, their positions in the list.
 function association_keys.collect(prefetch, parents)
   local keys, groups, known, key_forms = {}, {}, {}, prefetch.key_forms
   for _, parent in ipairs(parents) do
@@ -88,7 +89,7 @@ function association_keys.collect(prefetch, parents)
   return keys, groups
 end
 
---- Returns which of the columns hold no numbers, as a text.
+--- Returns text that identifies which of the given columns contain no number in a key.
 local function other_columns(key, number_columns)
   local others = ""
   for _, column in ipairs(number_columns) do
@@ -97,9 +98,9 @@ local function other_columns(key, number_columns)
   return others
 end
 
---- Divides keys into batches, each of which is fetched by one statement.
--- @tparam table number_columns the columns whose numbers and other values are fetched by different statements
--- @return a list of tables with `keys`, their `positions` among all keys, and `has_texts`: whether one of these columns has no numbers
+--- Divides keys into batches, one for each statement.
+-- @tparam table number_columns the columns for which numbers and other values need different statements
+-- @return a list of tables with `keys`, their `positions` among all keys, and `has_texts`: whether one of these columns contains no numbers
 function association_keys.batches(keys, most, number_columns)
   local kinds, names, batches = {}, {}, {}
   for position, key in ipairs(keys) do

@@ -1,8 +1,8 @@
---- Manages the links between records that another table stores: `playlist:tracks():add(track)`.
+--- Adds and removes links between records, which are rows of another table: `playlist:tracks():add(track)`.
 --
--- The links of an association are the rows of its `through` association that lead to a row of the association. They respect the
--- conditions and the default request of the `through` association, and all verbs only touch these rows: a link with other values in
--- the conditions' columns does not count as a link of the association and is not changed.
+-- The links of an association are the rows of its `through` association that lead to an associated row. All verbs respect the conditions
+-- and the default scope of the `through` association: rows that do not fulfill these are not links of the association and are never
+-- changed.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -16,10 +16,10 @@ local null = require("perilune.native.values").null
 local raise = errors.raise
 local association_records = require "perilune.associations.records"
 
---- The methods of requests for associated records that add and remove links.
+--- The methods of requests for associated records that add or remove links.
 local verbs = {}
 
---- Returns the linking table of a record's request, and how its rows are found.
+--- Returns the linking table of a record's request, and data for finding its rows.
 -- @treturn table `rows`: the request; `name`: the name of the association; `class`: the class of the linking table; `links`: the
 --   request for the record's rows in it; `own`: the stored values that link these rows to the record; `columns` and
 --   `target_columns`: the columns that link them to `target`
@@ -53,7 +53,7 @@ local function pivot_of(self, method, db)
   return pivot
 end
 
---- Returns the stored values that link rows to a record, in the order of `pivot.columns`. The record may also be given by its key.
+--- Returns the stored values that link rows to a record, in the order of `pivot.columns`. The argument is the record or its key.
 local function values_of(pivot, linked)
   if record_class.info_of(linked) then
     if not pivot.target:is(linked) then
@@ -75,7 +75,7 @@ local function values_of(pivot, linked)
   return { record_values.store(column_details.of_class(pivot.target, pivot.db), nil, pivot.target_columns[1], linked) }
 end
 
---- Returns the condition that columns store certain values.
+--- Returns the condition that columns have the given stored values.
 local function equal(rows, names, values)
   local condition
   for index, name in ipairs(names) do
@@ -85,7 +85,7 @@ local function equal(rows, names, values)
   return condition
 end
 
---- Returns the links of the association that belong to the record and lead to one of its rows.
+--- Returns the record's links that lead to rows of the association.
 local function own_links(pivot)
   if #pivot.columns == 1 then
     local column = pivot.links.node.root.source:column(pivot.columns[1], pivot.links.node.alias)
@@ -101,8 +101,8 @@ local function own_links(pivot)
   return condition and pivot.links:filter(condition) or pivot.links:none()
 end
 
---- Deletes links as records of their class, with hooks and behaviors. If the table has no key, one statement deletes all of them.
--- @return the number of links
+--- Deletes links as records of their class, so that hooks and behaviors run. Without a key, one statement deletes all of them.
+-- @return the number of deleted links
 local function delete_links(pivot, links)
   if #record_class.description(pivot.class, pivot.db).key == 0 then return links:delete_all(pivot.db).changed_rows end
   local count = 0
@@ -112,7 +112,7 @@ local function delete_links(pivot, links)
   return count
 end
 
---- Returns the most recently deleted link to a record if links are deleted softly; nil if none exists.
+--- Returns the most recently deleted link to a record, if the class deletes softly and such a link exists.
 local function deleted_link(pivot, values, fields)
   local deleted_at = class_properties.behaviour(pivot.class, "soft_delete")
   if not deleted_at then return nil end
@@ -126,7 +126,7 @@ local function deleted_link(pivot, values, fields)
   return rows:filter(equal(rows, pivot.columns, values)):filter(column:is_not_null()):order(column:desc(), table.unpack(order)):fetch_one(pivot.db)
 end
 
---- Raises for columns of a link that the association sets, or that contradict its conditions.
+--- Raises for columns of a link that the association sets itself, or whose values contradict its conditions.
 local function check_columns(pivot, columns)
   for name in next, columns do
     if type(name) ~= "string" then
@@ -143,7 +143,7 @@ local function check_columns(pivot, columns)
   association_records.check_agrees(pivot.links, pivot.method, columns, pivot.db)
 end
 
---- Writes columns of existing links to a record.
+--- Updates columns of the existing links to a record.
 local function update_links(pivot, values, columns)
   if next(columns) == nil then return end
   local links = pivot.links:filter(equal(pivot.links, pivot.columns, values))
@@ -154,8 +154,7 @@ local function update_links(pivot, values, columns)
   for _, link in ipairs(links:fetch_all(pivot.db)) do link:update_changes(pivot.db, columns) end
 end
 
---- Inserts a link with the values that the association's conditions require. Keys are stored in the form in which the linked rows
--- store them.
+--- Inserts a link with the values that the association's conditions require. Converts keys to the form in which the linked rows store them.
 local function insert_link(pivot, values, fields)
   local details, row = column_details.of_class(pivot.class, pivot.db), {}
   for name, value in pairs(pivot.own) do row[name] = record_values.as_row(details, name, value) end
@@ -165,14 +164,14 @@ local function insert_link(pivot, values, fields)
   made:insert(pivot.db)
 end
 
---- Raises if the association does not contain the record after linking, because it has conditions that a new link cannot meet.
+--- Raises if the association does not contain the record after linking, because the record does not fulfill its conditions.
 local function check_is_linked(pivot, values)
   if pivot.rows:filter(equal(pivot.rows, pivot.target_columns, values)):exists(pivot.db) then return end
   raise("argument", ("%s: the record does not fulfil the conditions of `%s`; change the record, or add a link that fulfils them by "
     .. "`%s:insert{...}`"):format(pivot.method, pivot.name, class_properties.table(pivot.class)))
 end
 
---- Adds a link unless it exists. A softly deleted link is restored. Columns of the link are written in each case.
+--- Adds a link unless it exists, and sets its columns in either case. Restores a softly deleted link.
 local function add_link(pivot, values, columns)
   local present = pivot.rows:filter(equal(pivot.rows, pivot.target_columns, values))
   if present:exists(pivot.db) then return update_links(pivot, values, columns) end
@@ -193,7 +192,7 @@ local function is_list(value)
   return type(value) == "table" and getmetatable(value) == nil and value ~= null
 end
 
---- Returns the list of an argument: a record, the key of one, or a list of these.
+--- Returns the argument of a verb as a list: a record, its key, or a list of these.
 local function list_of(method, given)
   if given == nil then raise("argument", method .. ": expected a record, its key, or a list of these, got nil") end
   if not is_list(given) then return { given } end
@@ -206,7 +205,7 @@ local function list_of(method, given)
   return given
 end
 
---- Links a record, the key of one, or a list of these. Existing links are kept.
+--- Links a record, its key, or a list of these. Keeps existing links.
 -- @tparam ?table columns values for columns of the links, new and existing ones
 function verbs:add(db, linked, columns)
   local list = list_of("add", linked)
@@ -222,7 +221,7 @@ function verbs:add(db, linked, columns)
   end)
 end
 
---- Removes the links to a record or to a list of them, but keeps the records. Returns the number of removed links.
+--- Removes the links to one or more records, but not the records. Returns the number of removed links.
 function verbs:remove(db, linked)
   local list, count = list_of("remove", linked), 0
   db = db or native_records.default_database()
@@ -236,7 +235,7 @@ function verbs:remove(db, linked)
   return count
 end
 
---- Returns the links that do not lead to any record of a list.
+--- Returns the links that lead to none of the records in a list.
 local function other_links(links, pivot, list)
   if #list == 0 then return links end
   local column = links.node.root.source:column(pivot.columns[1], links.node.alias)
@@ -249,7 +248,7 @@ local function other_links(links, pivot, list)
   return links
 end
 
---- Makes the links match a list exactly. Existing links to records of the list are kept.
+--- Adds and removes links so that they match a list. Keeps existing links to records in the list.
 function verbs:replace(db, list)
   if type(list) ~= "table" or getmetatable(list) ~= nil then
     raise("argument", "replace: argument 1: expected a list of records or keys, got " .. errors.describe(list))

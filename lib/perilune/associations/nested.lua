@@ -44,7 +44,7 @@ local function raise_unknown(class, name)
   errors.raise_unknown_column(tostring(name), info.table, names)
 end
 
---- The path to a position in the values: "books[2].chapters[1]".
+--- Adds a part to the path of the current position in the values: "books[2].chapters[1]".
 local function push(context, part)
   context.path[#context.path + 1] = part
 end
@@ -59,7 +59,7 @@ end
 
 local read
 
---- Reads the values of an association into a list of nodes. The value of a to-one association becomes a list of one node.
+--- Reads the value of an association into a list of nodes. An association to one row has a list of one node.
 local function read_association(context, association, name, value)
   local root = association.node.root
   if not root.target then raise("argument", ("%s: `%s` leads to a common table, and rows of a common table cannot be written"):format(verb, name)) end
@@ -80,7 +80,7 @@ local function read_association(context, association, name, value)
   return part
 end
 
---- Reads a table of values into a node with its columns and the nodes to write before and after it.
+--- Reads a table of values into a node with its columns, and with the nodes to write before and after it.
 local function read_values(context, class, values)
   if context.open[values] then raise("argument", verb .. ": the values contain themselves") end
   context.open[values] = true
@@ -110,13 +110,13 @@ local function read_values(context, class, values)
   return node
 end
 
---- Raises for rows that were fetched with some columns only, because they look like new rows.
+--- Raises for rows that were fetched with selected columns, because they would be written as new rows.
 local function check_is_whole(name, value)
   if not require("perilune.associations.fetching").is_chosen(value) then return end
   raise("argument", ("%s: `%s` was fetched with some columns only, and its rows cannot be written; set the field to nil"):format(verb, name))
 end
 
---- Reads a record into a node. The records in its association fields are written before and after it.
+--- Reads a record into a node. The records in its association fields become nodes to write before and after it.
 local function read_record(context, class, record)
   local node = { class = class, record = record, fields = {}, before = {}, after = {} }
   if context.open[record] then return node end
@@ -155,8 +155,8 @@ end
 
 local write
 
---- Returns the row with a node's key as a record; nil if it does not exist or the key is incomplete.
--- @tparam ?table link the stored values of the columns that link it to a record, which may be part of its key
+--- Returns the existing row with a node's key as a record; nil if there is no such row or the key is incomplete.
+-- @tparam ?table link the stored values of the columns that link the row to its owner, which may be part of its key
 local function find_row(context, node, link)
   local description, key = record_class.description(node.class, context.db), {}
   if #description.key == 0 then return nil end
@@ -170,18 +170,18 @@ local function find_row(context, node, link)
   return require("perilune.records.fetching").fetch_by_key(verb, node.class, context.db, key)
 end
 
---- Returns whether a node is an existing row.
+--- Returns whether a row for the node exists.
 local function is_row_of(context, node, link)
   if node.record then return native_records.snapshot(node.record) ~= nil end
   return find_row(context, node, link) ~= nil
 end
 
---- Returns whether storing a field would change a row.
+--- Returns whether a field's value, once stored, would differ from a stored value.
 local function differs(context, class, column, stored, field)
   return record_values.differs(column_details.of_class(class, context.db), column, stored, field)
 end
 
---- Sets the fields that link a row to its owner. Raises for a field with a different value.
+--- Sets the fields that link a row to its owner. Raises if one already has a different value.
 -- @tparam table stored the values by column
 local function set_link(context, class, fields, stored)
   for column, value in pairs(stored) do
@@ -192,8 +192,8 @@ local function set_link(context, class, fields, stored)
   end
 end
 
---- Raises if a row belongs to another owner, to avoid moving it by accident. Rows may leave a list that the same values replace,
--- and follow their own columns.
+--- Raises if an existing row belongs to a different owner, to prevent moving it by mistake. Rows may move out of a list that the same
+-- values replace, or if the values set their columns.
 local function check_owner(context, node, row, link)
   if context.plan and context.plan:is_moved(row) then return end
   for column, value in pairs(link or {}) do
@@ -205,8 +205,7 @@ local function check_owner(context, node, row, link)
   end
 end
 
---- Sets the values that the association's conditions require, unless the script has set them, and restores a softly deleted
--- record.
+--- Sets the values that the association's conditions require, unless the script has set them. Restores a softly deleted record.
 -- @return whether the record was changed
 local function fulfil(context, node, record, demanded)
   local is_changed = false
@@ -223,7 +222,7 @@ local function fulfil(context, node, record, demanded)
   return is_changed
 end
 
---- Writes a record that was passed as a record.
+--- Writes a node for which the script has passed a record.
 local function write_record(context, node, link, demanded)
   local record = node.record
   if not context.memories[record] then context.memories[record] = native_records.copy_record(record) end
@@ -236,9 +235,9 @@ local function write_record(context, node, link, demanded)
     end
   end
   if not node.is_included then is_changed = fulfil(context, node, record, demanded) or is_changed end
-  -- Unchanged fetched records are not written.
+  -- An unchanged record that has been fetched is not written.
   if is_changed or record:has_changes() then
-    -- This write may have changed counters and times in the row already; they are not overwritten.
+    -- Earlier writes may have changed counters and times in this row, so only changes are written.
     if is_known then record:update_changes(context.db) else record:save(context.db) end
   end
   return record
@@ -265,7 +264,7 @@ local function write_row(context, node, link, demanded)
   return row
 end
 
---- Writes the owner of a record before the record, which needs the owner's key.
+--- Writes the row to which a record belongs, before the record, which needs its key.
 local function write_before(context, node, part)
   local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
   local target
@@ -293,7 +292,7 @@ local function write_before(context, node, part)
   return target
 end
 
---- Returns the columns that link rows to a record, with their stored values.
+--- Returns the columns that link rows to a record, with the values to store in them.
 local function link_of(context, part, record)
   if part.root.options.through then return nil end
   local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
@@ -302,8 +301,8 @@ local function link_of(context, part, record)
   return link
 end
 
---- Writes the rows that belong to a record, which have its key. Existing rows are written before new ones, which may reuse their
--- unique values.
+--- Writes the rows that belong to a record, after the record, because they need its key. Existing rows are written before new ones, which
+-- may reuse their unique values.
 local function write_after(context, part, record)
   local link, written = link_of(context, part, record), {}
   local rows = association_records.request_of(part.association, record, context.db)
@@ -324,7 +323,7 @@ local function write_after(context, part, record)
   return part.is_plural and require("perilune.associations.fetching").make_list(part.root, part.name, written) or written[1]
 end
 
---- Writes a node and everything nested in it. Returns its record, with the written records as fields.
+--- Writes a node and all nodes inside it. Returns its record, whose association fields contain the written records.
 function write(context, node, link, demanded)
   local associated = {}
   for _, part in ipairs(node.before) do associated[part.name] = write_before(context, node, part) end
@@ -336,14 +335,14 @@ end
 
 -- The verb -------------------------------------------------------------------------------------------------------------------------
 
---- Adds the path within the values to an error.
+--- Adds the path of the current position in the values to an error.
 local function add_path(context, err)
   local path = path_text(context)
   if path == "" or type(err) ~= "userdata" then return end
   errors.add_fields(err, { path = path, message = path .. ": " .. tostring(err.message) })
 end
 
---- Calls a function and adds the path within the values to its error.
+--- Calls a function and adds the path of the current position to its errors.
 local function with_path(context, f, ...)
   local is_done, result = pcall(f, context, ...)
   if is_done then return result end
@@ -351,7 +350,7 @@ local function with_path(context, f, ...)
   error(result, 0)
 end
 
---- Writes a record with its associated records: all of them or none.
+--- Writes a record and its associated records, all or none.
 -- @tparam ?database db
 -- @tparam table values columns and associations
 -- @tparam ?table options `delete_missing`: whether to delete rows that belong to the records but are missing from the lists

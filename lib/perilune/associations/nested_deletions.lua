@@ -1,8 +1,8 @@
---- Plans moves and deletions for `save_nested{ delete_missing = true }`, for all values, before any value is written.
+--- Plans moves and deletions for `save_nested{ delete_missing = true }`, before any value is written.
 --
--- Rows that change lists are moved, and other rows missing from their list are deleted, before new rows are inserted, so that a new
--- row may reuse the unique key of a deleted one. If a row's owner is deleted, the row is moved first, because the deletion may
--- cascade to it. If its new owner has not been inserted yet, the old owner is deleted last.
+-- Rows that change lists are moved, and other rows that are missing from their list are deleted. Both happen before new rows are inserted,
+-- so that a new row may reuse the unique key of a deleted one. If the owner of a row is deleted, the row is moved first, because the
+-- deletion may cascade to it. If the new owner has not been inserted yet, the old owner is deleted last.
 
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
@@ -14,7 +14,7 @@ plan.__index = plan
 
 local nested_deletions = {}
 
---- Returns a value that identifies a record's row: its table and key.
+--- Returns a value that identifies the row of a record by its table and key.
 local function identity(context, record)
   local info = record_class.info_of(record)
   local parts = { info.table }
@@ -24,7 +24,7 @@ local function identity(context, record)
   return table.concat(parts, "\0")
 end
 
---- Calls a function with each nested node, and with the part and the node that contain it.
+--- Calls a function with each node, and with the part and the node that contain it.
 local function each_node(context, node, visit, part, owner)
   visit(node, part, owner)
   for _, kind in ipairs{ "before", "after" } do
@@ -41,8 +41,8 @@ local function each_node(context, node, visit, part, owner)
   end
 end
 
---- Returns the existing row of a node; nil for a node that is inserted.
--- @tparam ?table owner the row that it will belong to
+--- Returns the existing row of a node, or nil if the node will be inserted.
+-- @tparam ?table owner the future owner of the row
 local function row_of(context, node, part, owner)
   if not node.record then
     local link = owner and part.root.kind ~= "belongs_to" and context.link_of(context, part, owner) or nil
@@ -51,7 +51,7 @@ local function row_of(context, node, part, owner)
   return native_records.knows_row(node.record) and node.record or nil
 end
 
---- Sorts the rows missing from a list: rows that are named elsewhere are moved, links are removed, and other rows are deleted.
+--- Handles the rows missing from a list: plans to move rows that are in another list, to remove links, and to delete other rows.
 local function read_part(self, context, part, owner)
   local kept = {}
   for _, node in ipairs(part.nodes) do
@@ -70,9 +70,9 @@ local function read_part(self, context, part, owner)
   end
 end
 
---- Returns the planned deletion of the row that owns another row through an association; nil if the owner is not deleted.
+--- Returns the planned deletion of the row that currently owns another row; nil if its owner is not deleted.
 local function deletion_of_owner(self, context, part, row)
-  -- In a script's record, these columns may have changed already.
+  -- The script may have changed these columns in its record, so the stored values are used.
   local stored = native_records.snapshot(row)
   local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
   for _, entry in ipairs(self.deleted) do
@@ -97,7 +97,7 @@ local function move(context, part, row, owner)
   row:update_changes(context.db, fields)
 end
 
---- Moves a row whose current owner is deleted. If its new owner has not been inserted yet, delays the deletion to the end.
+--- Moves a row whose current owner will be deleted. If the new owner has not been inserted yet, postpones the deletion instead.
 local function rescue(self, context, node, part, owner)
   local row = self.rows[node]
   if not row or not part or part.root.kind == "belongs_to" or part.root.options.through then return end
@@ -108,14 +108,14 @@ local function rescue(self, context, node, part, owner)
   if self.rows[owner] then move(context, part, row, self.rows[owner]) else deletion.is_last = true end
 end
 
---- Returns the version of a record's row if its class has `lock_version`; otherwise nil.
+--- Returns the stored version of a record's row if its class has a `lock_version`, and the version's column.
 local function version_of(context, record)
   local column = behaviours.option(record_class.info_of(record).class, "lock_version")
   local row = column and behaviours.row_of(record_class.info_of(record), record):select(column):fetch_one(context.db)
   return row and row[column], column
 end
 
---- Returns the records among the values that are not stale, with the versions of their rows.
+--- Returns the script's records that are up to date, with the versions of their rows.
 local function fresh_records(self, context)
   local fresh = {}
   for node, record in pairs(self.rows) do
@@ -127,7 +127,7 @@ local function fresh_records(self, context)
   return fresh
 end
 
---- Updates the versions of records, because moves and deletions may have increased the versions of their rows.
+--- Updates the versions in records whose rows have new versions after moves and deletions.
 local function renew_versions(context, fresh)
   for record, former in pairs(fresh) do
     local version, column = version_of(context, record)
@@ -141,7 +141,7 @@ local function renew_versions(context, fresh)
   end
 end
 
---- Calls a function for deletions, with each one's path as the current path.
+--- Calls a function for each deletion, with its path as the current path.
 local function each_at_path(context, entries, f)
   local outer = context.path
   for _, entry in ipairs(entries) do
@@ -151,23 +151,23 @@ local function each_at_path(context, entries, f)
   context.path = outer
 end
 
---- Returns whether a row moves to another list.
+--- Returns whether a row has been moved to another list.
 function plan:is_moved(row) return self.moved[identity(self.context, row)] == true end
 
 local function delete(self, context, is_last)
   each_at_path(context, self.deleted, function(entry)
     local record = entry.record
     if (entry.is_last or false) ~= is_last or not record:exists(context.db) then return end
-    -- Earlier moves and deletions may have changed the record's counters and version.
+    -- Earlier moves and deletions may have changed the row's counters and version.
     record:refresh(context.db)
     record:delete(context.db)
   end)
 end
 
---- Deletes the rows that could not be deleted before the values were written.
+--- Performs the postponed deletions, after all values have been written.
 function plan.finish(context, self) delete(self, context, true) end
 
---- Plans moves and deletions, and performs the ones that are possible before the values are written.
+--- Plans moves and deletions, and performs all of them that are possible before the values are written.
 -- @tparam table context the context of `save_nested`
 -- @tparam table root the root node of the values
 function nested_deletions.plan(context, root)

@@ -1,10 +1,10 @@
---- Updates the row that a record belongs to when the record is written: a counter and a time.
+--- Updates the row to which a record belongs when the record is written: a counter and a time.
 --
 --     Book.author = Book:belongs_to(Author, { counter_cache = "book_count", touch = true })
 --
--- `counter_cache` names the column that counts the rows that belong to the row. `touch` names the column with the time of the last
--- write to one of them; true means `updated_at`. Both change in the transaction of the write. Changes of many rows (update_all,
--- insert_from, SQL) are not counted: `Author:update_all{ book_count = Author.books:count() }` recounts.
+-- `counter_cache` names a column with the number of rows that belong to the row. `touch` names a column with the time when one of these
+-- rows was last written; true means `updated_at`. Both are updated in the transaction of the write. Changes to many rows at once
+-- (update_all, insert_from, SQL) are not counted; `Author:update_all{ book_count = Author.books:count() }` recounts.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -18,7 +18,8 @@ local raise = errors.raise
 
 local parent_updates = {}
 
---- Returns the columns that determine which row another row belongs to: the names of the key columns, and all columns.
+--- Returns the columns that determine the parent of a row: the names of the key columns, and of all columns including the one for soft
+-- deletion.
 local function columns_of(root)
   local names = (association_records.columns_of(root))
   if not root.deleted_column then return names, names end
@@ -27,8 +28,8 @@ local function columns_of(root)
   return names, all
 end
 
---- Returns the values to bind for the columns that link a row to another one: a list, or nil if a value is NULL. A softly deleted
--- row belongs to no other row.
+--- Returns the values of a row's columns that refer to its parent, as a list to bind; nil if one is NULL. A softly deleted row has no
+-- parent.
 -- @tparam function value_of returns the row's value in a column
 local function key_of(root, value_of)
   local key = {}
@@ -41,17 +42,17 @@ local function key_of(root, value_of)
   return key
 end
 
---- Returns a function that reads the row's values from a record's fields.
+--- Returns a function that reads the row's values from the fields of a record.
 local function said_by(record)
   return function(name) return association_records.stored_field(record, name) end
 end
 
---- Returns a function that reads the values of the row as the record has last read it.
+--- Returns a function that reads the row's values from the snapshot of a record.
 local function read_by(record, row)
   return function(name) return record_values.of_row(column_details.of_record(record), name, row[name]) end
 end
 
---- Returns the values that a record has read from its row; nil if they do not determine which row it belongs to.
+--- Returns the snapshot of a record; nil if it lacks columns that determine the parent.
 local function snapshot_of(root, record)
   local row, names = native_records.snapshot(record)
   if not row then return nil end
@@ -63,8 +64,8 @@ local function snapshot_of(root, record)
   return row
 end
 
---- Returns the stored values of a record's row before a write, regardless of the record's fields; the record may not have read its
--- row.
+--- Returns a function for the stored values of a record's row before a write, regardless of the record's fields. Fetches the row if the
+-- record has no sufficient snapshot.
 local function former_values(root, info, record, db)
   local row = snapshot_of(root, record)
   if row then return read_by(record, row) end
@@ -73,14 +74,14 @@ local function former_values(root, info, record, db)
   return found and said_by(found) or function() end
 end
 
---- Returns the values of a record's row after an update that has written some columns.
+--- Returns a function for the values of a record's row after an update of some columns.
 local function updated_values(record, columns, former)
   local is_written, written = {}, said_by(record)
   for _, name in ipairs(columns) do is_written[name] = true end
   return function(name) return (is_written[name] and written or former)(name) end
 end
 
---- Returns the request for the row with a key.
+--- Returns a request for the parent with a key.
 local function parent(root, key)
   local _, names = association_records.columns_of(root)
   local rows = root.target:unscoped()
@@ -96,7 +97,7 @@ local function is_same(left, right)
   return true
 end
 
---- Changes the row with a key.
+--- Updates the parent with a key.
 local function change(root, key, db, difference)
   if not key then return end
   local changes = {}
@@ -107,7 +108,7 @@ local function change(root, key, db, difference)
   if next(changes) ~= nil then parent(root, key):update_all(db, changes) end
 end
 
---- Updates the owners of an inserted record that has replaced or updated other rows.
+--- Updates the parents for an inserted record that has replaced or updated other rows.
 local function moved(root, replaced, now, db)
   local has_stayed = false
   for _, row in ipairs(replaced or {}) do
@@ -118,7 +119,7 @@ local function moved(root, replaced, now, db)
   change(root, now, db, has_stayed and 0 or 1)
 end
 
---- Reads the options of an association, and adds hooks to the class whose rows belong to other rows.
+--- Reads the options of an association, and adds hooks to the class that has the association.
 function parent_updates.install(root, kind, owner, options)
   if kind ~= "belongs_to" or not root.target then
     raise("argument", kind .. ": `counter_cache` and `touch` are options of belongs_to")
@@ -135,7 +136,7 @@ function parent_updates.install(root, kind, owner, options)
   root.counter_cache, root.touch = column("counter_cache"), column("touch", "updated_at")
   local info = record_class.info(owner)
   root.deleted_column = behaviours.option(owner, "soft_delete")
-  --- The values of the records' rows before the write.
+  --- The stored values of records' rows before a write.
   local former = setmetatable({}, { __mode = "k" })
   info.counts_replaced = true
   behaviours.add(info, "did_insert", function(record, db, replaced) moved(root, replaced, key_of(root, said_by(record)), db) end)

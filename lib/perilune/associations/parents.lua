@@ -1,10 +1,10 @@
---- Records in place of the columns that refer to them.
+--- Associated records as values, instead of the columns that refer to them.
 --
---     Invoice:insert{ customer = ada, number = "R9" }      -- sets customer_id, and the field `customer`
---     invoice.customer = ada
---     invoice:update_changes{ customer = ada }
+--    Invoice:insert{ customer = ada, number = "R9" }      -- sets customer_id, and the field `customer`
+--    invoice.customer = ada
+--    invoice:update_changes{ customer = ada }
 --
--- Only associations by `belongs_to` can be assigned: the columns of the others are in other rows.
+-- Only `belongs_to` associations can be assigned, because the columns of other associations are in other rows.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
@@ -17,10 +17,10 @@ local raise = errors.raise
 
 local parents = {}
 
---- Record -> by association, the record that was assigned last.
+--- For each record, the associated records that were assigned last, by association.
 local assigned = setmetatable({}, { __mode = "k" })
 
---- Returns the root of an association whose columns are in the rows of the class; raises for any other.
+--- Returns the root of a `belongs_to` association without `through`; raises for any other association.
 local function root_of(place, name, association)
   local root = association.node.root
   if root.kind == "belongs_to" and root.target and not root.options.through then return root end
@@ -39,7 +39,7 @@ local function check_record(place, name, root, value, columns)
     class_properties.name_beside(value, root.target), info and "" or "; use `" .. table.concat(columns, "`, `") .. "` for its key"))
 end
 
---- Returns the fields that refer to a record: column -> value.
+--- Returns the columns that refer to an associated record, with their values.
 local function columns_for(info, place, name, association, value, db)
   local root = root_of(place, name, association)
   local owner_columns, target_columns = association_records.columns_of(root, db)
@@ -56,7 +56,7 @@ local function columns_for(info, place, name, association, value, db)
   return columns
 end
 
---- Replaces associated records in a table of fields by columns.
+--- Splits a table of fields: replaces associated records by the columns that refer to them.
 -- @return the fields; the associated records by name
 function parents.divide(info, values, place, db)
   local fields, given = {}, {}
@@ -75,7 +75,7 @@ function parents.divide(info, values, place, db)
   return fields, given
 end
 
---- Sets the fields of associated records, after their columns have been set.
+--- Stores associated records in their fields, after the columns that refer to them have been set.
 function parents.keep(target, given)
   local known = assigned[target] or {}
   for name, value in next, given do
@@ -110,8 +110,8 @@ end
 
 local function as_text(value) return value ~= nil and value ~= null and tostring(value):lower() or nil end
 
---- Returns whether the columns of a record refer to a different row than the associated record, which was assigned to a field that the
--- record already had. Columns that a script has changed since the record was read count more than the field.
+--- Returns whether a script has assigned a different associated record to an existing field, so that the columns do not refer to it.
+-- Columns that a script has changed since the record was read take precedence over the field.
 local function is_moved(target, name, parent, owner_columns, target_columns)
   local known = assigned[target]
   local is_new = known ~= nil and known[name] ~= nil and not rawequal(known[name], parent)
@@ -121,7 +121,7 @@ local function is_moved(target, name, parent, owner_columns, target_columns)
   for index, column in ipairs(owner_columns) do
     local key = rawget(parent, target_columns[index])
     if key == nil or key == null or details.converters[column] then return false end
-    -- The row of the record may have been found by SQLite's comparison, which ignores some differences.
+    -- SQLite may have found the associated row by a comparison that ignores some differences.
     local stored = parent_row and parent_row[target_columns[index]] or key
     if not is_new and (not row or as_text(row[column]) ~= as_text(rawget(target, column))) then return false end
     differs = differs or as_text(stored) ~= as_text(rawget(target, column))
@@ -129,8 +129,8 @@ local function is_moved(target, name, parent, owner_columns, target_columns)
   return differs
 end
 
---- Sets the columns for associated records that were assigned to fields which the record already had. Such an assignment calls no
--- metamethod, so it is found when the record is written or compared with its row.
+--- Sets the columns for associated records that were assigned to existing fields. Lua calls no metamethod for such an assignment, so it is
+-- detected when the record is written or compared with its row.
 function parents.synchronize(info, target, db)
   for ancestor in record_class.ancestors(info) do
     for name, association in next, ancestor.associations do

@@ -23,8 +23,8 @@ local perilune = require "perilune"
 
 local association_records = {}
 
---- Returns the association as built by Swift: for the current database or, if that lacks the tables, for the database that last
--- used the association. Raises if there is neither.
+--- Returns the association as Swift has built it, for the current database or, if that lacks the tables, for the database for which it was
+-- built last. Raises without either.
 local function built(root, db)
   db = request_plans.database_for(db, root.name)
   local is_done, result = pcall(request_building.built, root, db, native_records.schema_generation(db))
@@ -35,7 +35,7 @@ local function built(root, db)
     :format(result.message, root.name), { table = result.table })
 end
 
---- Returns the pairs of columns that link an owner to its rows: names in the owner and names in the target.
+--- Returns the columns that link two rows: their names in the owner and in the target.
 local function columns_of(root, db)
   local association = built(root, db)
   if root.columns_association ~= association then
@@ -49,8 +49,8 @@ end
 
 association_records.columns_of = columns_of
 
---- Returns a request for all rows of the association's class, with the identity of the association, so that its columns refer to
--- them.
+--- Returns a request for all rows of the target class, with the identity of the association, so that the association's columns refer to
+-- these rows.
 local function rows_of_root(root, identity)
   local all = root.is_unscoped and sources.unscoped_request(root.target) or sources.class_request(root.target)
   if root.all_rows ~= all or root.rows_identity ~= identity then
@@ -60,7 +60,7 @@ local function rows_of_root(root, identity)
   return root.rows
 end
 
---- Returns the derivations of an association as a request: all rows of the class, with the same conditions.
+--- Returns an association's derivations as a request for rows of the target class.
 local function request_for_node(node, values, identity)
   if not node.parent then return rows_of_root(node.root, identity) end
   local before = request_for_node(node.parent, values, identity)
@@ -84,7 +84,7 @@ local function check_record(root, record)
     root.owner_source.table, class_properties.name_beside(record, root.owner), root.name or "association"))
 end
 
---- Returns the node of the request for one record's rows through other tables.
+--- Returns the node of the request for a record's associated rows through other tables.
 -- @tparam string casts for each column of the record, "1" if its value is compared as a number, otherwise "0"
 local function node_through(node, casts)
   node.for_records = node.for_records or {}
@@ -99,8 +99,7 @@ local function node_through(node, casts)
   return found
 end
 
---- Returns the value to bind for a record's key column: the value stored in its row, or nil for NULL. Raises for a lazy field that
--- was not fetched.
+--- Returns the stored value of a record's key column, or nil for NULL. Raises for a lazy field that was not fetched.
 local function stored_field(record, name)
   local value = rawget(record, name)
   if value == nil then
@@ -113,7 +112,7 @@ end
 
 association_records.stored_field = stored_field
 
---- Returns the field value of a record for a stored reference to another row.
+--- Returns the value of a record's field that refers to another row, for the stored value.
 -- @param class the record's class
 function association_records.field_of(class, column, stored, db)
   local column_details = require "perilune.records.column_details"
@@ -126,8 +125,8 @@ function association_records.field_of(class, column, stored, db)
   return field
 end
 
---- Returns the values that a request's conditions require of its rows, by field, based on the columns that are compared by `=`.
--- Conditions that require NULL or anything else are ignored, as are conditions in one part of a union or one side of OR.
+--- Returns the values that a request's conditions require of its rows, by field. These come from comparisons of columns by `=`. Ignores
+-- conditions that require NULL or anything else, and conditions in a part of a union or on one side of OR.
 function association_records.fields_of_conditions(rows, class, db)
   local found, node, source = {}, rows.node, rows.node.root.source
   local function add(left, right, position, op)
@@ -160,7 +159,7 @@ local function through(self, record, owner_columns)
   return setmetatable(result, node.metatable)
 end
 
---- Raises for a field that contradicts the conditions of a request, because the request would never find the new record.
+--- Raises for a field that contradicts the conditions of a request, because the request would not find the new record.
 function association_records.check_agrees(self, method, given, db)
   local class = self.node.root.source.class
   local details, fields = column_details.of_class(class, db), association_records.fields_of_conditions(self, class, db)
@@ -176,28 +175,27 @@ function association_records.check_agrees(self, method, given, db)
   end
 end
 
---- Returns a column with the collation that is used to compare it with the other side.
+--- Returns a column with the collation of the comparison with the other side.
 -- @param collation the collation of the referenced column; false for the column's own
 function association_records.compared_by(column, collation) return collation and column:collating(collation) or column end
 
---- Returns the condition that a column equals the stored value of the other side, following SQLite's comparison rules; nil if that
--- is impossible.
+--- Returns the condition that a column equals a stored value of the other side by SQLite's comparison rules; nil if that is impossible.
 -- @tparam string comparison how the value is compared
 -- @param collation the collation of the referenced column, or false
 function association_records.equal(column, value, comparison, collation)
   if comparison ~= "plain" and type(value) == "number" then
     if comparison == "textsOnly" then return nil end
-    -- Compared with a numeric column, any value is treated as a number.
+    -- SQLite converts any value that is compared with a numeric column to a number.
     value = perilune.value(value):cast("numeric")
   end
-  -- Stored values are compared with each other.
+  -- Both sides are stored values, so the value must not be converted like a field.
   local column_type = column.shape.type
   if column_type and (column_type.convert or column_type.form) and not marks.is_expression(value) then value = perilune.value(value) end
   return association_records.compared_by(column, collation):eq(value)
 end
 
 --- Returns the request for the rows that belong to a record.
--- @param ?db the database that determines the foreign keys if neither the innermost access nor the default database has the tables
+-- @param ?db the database whose schema determines the foreign keys if neither the innermost access nor the default database has the tables
 function association_records.request_of(self, record, db)
   local root = self.node.root
   check_record(root, record)
@@ -218,12 +216,12 @@ function association_records.request_of(self, record, db)
   if root.means_first and not (rows.node.limit or rows.node.offset or self.node.is_distinct) then
     rows = rows:then_order(table.unpack(source:distinguishing_columns(self.node.alias))):limit(1)
   end
-  -- Used to create rows that belong to the record.
+  -- Needed to create rows that belong to the record.
   rawset(rows, "link", { root = root, record = record })
   return rows
 end
 
---- Returns the request for the association that the class stores under a name, or else for the original association.
+--- Returns a record's request for the association that the class stores under a name, or else for the original association.
 function association_records.request_of_name(root, name, record, db, surplus)
   if surplus ~= nil then require("perilune.runtime.arity").refuse(name, 1, surplus) end
   local kept = root.owner and root.owner[name]

@@ -12,8 +12,8 @@ local steps, builders = {}, {}
 
 local association_building = {}
 
---- Returns the name of an association. An association without a name can be derived and joined, but not included, because no field
--- is defined for its rows.
+--- Returns the name of an association, or "?". An association without a name can be derived and joined, but not included, because its rows
+-- have no field.
 local function name_of(root) return root.name or "?" end
 
 local function require_name(node)
@@ -22,7 +22,7 @@ local function require_name(node)
     .. "association:as(name)")
 end
 
---- Builds the request for all rows of a class, including the values of its default scope.
+--- Builds the request for all rows of the target class, with the values of its default scope.
 local function build_target(root, context)
   local all = root.all or root.is_unscoped and sources.unscoped_request(root.target) or sources.class_request(root.target)
   return request_building.build_node(all.node, { db = context.db, next = 1, values = all })
@@ -47,7 +47,7 @@ function steps.association(root, _, context)
     source.class and class_properties.field_names(source.class, context.db))
 end
 
---- Builds the rows associated with one record. The values of the association precede the values of the record's columns.
+--- Builds the request for the rows associated with a record. The association's values precede the values of the record's columns.
 function steps.associated(root, _, context)
   local association = request_building.build_node(root.other, context)
   local values = {}
@@ -98,7 +98,7 @@ end
 request_building.add_steps(steps)
 expression_building.add_builders(builders)
 
---- Builds a new association on the database at hand, so that mistakes are reported now. Its tables may not exist yet.
+--- Builds a new association for the current database to report mistakes immediately. Its tables need not exist yet.
 association_building.check = request_building.check
 
 return association_building
