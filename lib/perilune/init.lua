@@ -1,13 +1,13 @@
---- The table `perilune`: loads some modules with every state, and the others when they are first used.
+--- The table `perilune`. Some of its modules are loaded in every state, the others on first use.
 
---- The module `perilune`, to which modules that are loaded later add.
+--- The module `perilune`. Modules that are loaded later add functions to it.
 local perilune = ...
 local databases = require "perilune.native.databases"
 local native_rows = require "perilune.native.rows"
 
 local on_first_call = require "perilune.runtime.loading"
 
--- The methods of rows are found through the table that the row path made.
+-- The row path has created the table in which rows find their methods.
 perilune.row = native_rows.methods
 native_rows.set_missing(function(...) return require("perilune.runtime.missing_columns")(...) end)
 perilune.json = {}
@@ -39,7 +39,7 @@ perilune.fn = setmetatable({}, {
   end,
 })
 
--- Values after the block are its arguments. An options table there would be mistaken for one of them.
+-- Values after the block are passed to the block, so an options table at this position is a likely mistake.
 local no_options = { note = true, retry = true, kind = true, mode = true, timeout = true, isolation = true, immediate = true, exclusive = true, deferred = true, readonly = true }
 
 local function are_options(value)
@@ -86,7 +86,7 @@ getmetatable(perilune.json).__call = function()
 end
 for _, name in ipairs{ "date", "date_components" } do
   local metatable = getmetatable(perilune[name])
-  -- Types have optional members, so that only names of other libraries are errors.
+  -- Modules may check for optional members of a type, so only names from other libraries raise an error.
   metatable.__index = function(_, member)
     if not require("perilune.runtime.other_names").find("date", member) then return nil end
     require("perilune.runtime.checks").raise_unknown_method(perilune[name], member, "date", "function")

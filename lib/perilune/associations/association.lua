@@ -1,9 +1,9 @@
 --- Associations: which rows of one class belong to which rows of another class.
 --
---    Author.books = Author:has_many(Book)                    -- the foreign key comes from the schema
---    Book.author = Book:belongs_to(Author)
---    Author:including_all(Author.books:order("title")):fetch_all()
---    melville:books():order("title"):fetch_all()
+--     Author.books = Author:has_many(Book)                    -- the foreign key comes from the schema
+--     Book.author = Book:belongs_to(Author)
+--     Author:including_all(Author.books:order("title")):fetch_all()
+--     melville:books():order("title"):fetch_all()
 --
 -- Associations have the same derivations as requests (filter, order, ...); a derived association restricts the associated rows. If several
 -- paths through other tables lead to a row, the row is returned once for each path, unless `distinct()` is used.

@@ -1,8 +1,8 @@
 --- Conditions on associated rows in the argument of `filter`: an associated record, or a path of associations to a column.
 --
---    Book:filter{ author = melville }
---    Book:filter{ author = { melville, camus }, ["author.country"] = "France" }
---    Author:filter{ ["books.year"] = 1851, ["books.pages"] = 635 }        -- one book that is both
+--     Book:filter{ author = melville }
+--     Book:filter{ author = { melville, camus }, ["author.country"] = "France" }
+--     Author:filter{ ["books.year"] = 1851, ["books.pages"] = 635 }        -- one book that is both
 
 local null = require("perilune.native.values").null
 local perilune = require "perilune"

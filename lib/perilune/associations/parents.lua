@@ -1,8 +1,8 @@
 --- Associated records as values, instead of the columns that refer to them.
 --
---    Invoice:insert{ customer = ada, number = "R9" }      -- sets customer_id, and the field `customer`
---    invoice.customer = ada
---    invoice:update_changes{ customer = ada }
+--     Invoice:insert{ customer = ada, number = "R9" }      -- sets customer_id, and the field `customer`
+--     invoice.customer = ada
+--     invoice:update_changes{ customer = ada }
 --
 -- Only `belongs_to` associations can be assigned, because the columns of other associations are in other rows.
 

@@ -1,4 +1,4 @@
---- Copies of a database over another database, made in steps.
+--- Backups: copies a database over another one, in steps.
 
 local copies = require "perilune.native.copies"
 local checks = require "perilune.runtime.checks"
@@ -17,7 +17,7 @@ end
 
 --- Copies the whole database over another one.
 -- @tparam perilune.database target
--- @tparam ?table options `pages`: the number of pages to copy at a time; `pause`: the time between two steps, in which other
+-- @tparam ?table options `pages`: the number of pages to copy at a time; `pause`: the time between two steps, during which other
 --   connections may use the databases; `progress`: called after each step with the numbers of copied pages and of all pages
 function public:backup_to(target, options)
   options = checks.options(place, options, {

@@ -16,7 +16,7 @@ local public = {}
 local Changeset = {}
 Changeset.__metatable = "changeset"
 
---- The bytes of a changeset, which scripts cannot access as fields.
+--- The bytes of each changeset. Scripts cannot access them as fields.
 local bytes_of = setmetatable({}, { __mode = "k" })
 
 local function make(bytes)
@@ -44,7 +44,7 @@ function Changeset:is_empty()
   return own_bytes(self, "is_empty") == ""
 end
 
---- Returns the changes as tables with `table`, `operation`, `key`, `old` and `new`, with the column names of the database.
+--- Returns the changes as tables with `table`, `operation`, `key`, `old` and `new`. The column names come from a database.
 -- @param ?db the default database by default
 function Changeset:rows(db)
   local bytes = own_bytes(self, "rows")
@@ -54,12 +54,12 @@ function Changeset:rows(db)
   return changesets.rows(db or native_records.default_database(), bytes)
 end
 
---- Returns the bytes for saving; `perilune.changeset` reads them.
+--- Returns the bytes of the changeset, for saving. `perilune.changeset` reads them.
 function Changeset:serialize()
   return own_bytes(self, "serialize")
 end
 
---- Returns the number of changes. The default database only names their columns.
+--- Returns the number of changes. The default database is needed only because `changesets.rows` names columns.
 function Changeset:__len()
   return #changesets.rows(native_records.default_database(), bytes_of[self])
 end
@@ -79,7 +79,7 @@ function Changeset:inverted()
   return make(changesets.invert(own_bytes(self, "inverted")))
 end
 
---- Returns a changeset with the changes of this one followed by the changes of another: at most one change for each row.
+--- Returns a changeset with the changes of this one followed by the changes of another one. It has at most one change for each row.
 function Changeset:followed_by(other)
   return make(changesets.concat(own_bytes(self, "followed_by"), check_changeset("changeset:followed_by: argument 1", other)))
 end
@@ -129,7 +129,7 @@ local function check_word(where, word)
   errors.raise_unknown("resolution", word, words)
 end
 
---- Reads a conflict rule: a word, words by kind, or a function. Returns a function that returns a word; nil for "abort".
+--- Reads a conflict rule: a word, words by kind of conflict, or a function. Returns a function that returns a word; nil for "abort".
 local function read_rule(rule)
   local where = place .. ": option `conflict`"
   if rule == nil or rule == "abort" then return nil end
@@ -142,7 +142,7 @@ local function read_rule(rule)
     return function(conflict) return chosen[conflict.kind] end
   end
   local word = check_word(where, rule)
-  -- These kinds of conflicts have no row that could be replaced.
+  -- Conflicts of these kinds have no row to replace.
   return function(conflict)
     if word == "replace" and (conflict.kind == "not_found" or conflict.kind == "constraint") then return "abort" end
     return word
@@ -157,16 +157,16 @@ end
 local function apply(handle, bytes, rule, tables)
   for _, name in ipairs(tables or {}) do native_schema.table(handle, name) end
   local applied, omitted, touched = changesets.apply(handle, bytes, rule, tables)
-  -- SQLite applies the changes internally, so observations must be notified.
+  -- SQLite applies the changes without notifying observers, so observations are notified here.
   if applied > 0 then
     native_observation.notify(handle, tables or touched)
-    -- No triggers have run either.
+    -- Triggers do not run either, so full-text tables are rebuilt.
     for _, name in ipairs(tables or touched) do full_text_synchronization.rebuild(handle, name) end
   end
   return applied, omitted
 end
 
---- Applies all changes of a changeset, or none, in a transaction, or in a savepoint inside one.
+--- Applies a changeset in a transaction, or in a savepoint inside one: all of its changes or none.
 -- @tparam ?table options `conflict`: "abort" (the default), "omit" or "replace", a table of these words by kind of conflict, or a
 --   function that receives the conflict and returns one of them; `tables`: the names of the tables to change
 -- @treturn integer the number of applied changes

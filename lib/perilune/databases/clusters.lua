@@ -8,12 +8,12 @@ local durations = require "perilune.runtime.durations"
 --- The functions that scripts call.
 local public = {}
 
---- In seconds: the default time limit for a statement, and the shortest one allowed.
+--- In seconds: the default time limit for a statement, and the minimum.
 local usual_timeout, shortest_timeout = 10, 0.05
 
 local options_of_clusters = { servers = "table", timeout = "any", label = "string", trace = "any" }
 
---- Opens a database in a cluster, and creates it if it does not exist.
+--- Opens a database in a cluster. Creates it if it does not exist.
 -- @tparam string name
 -- @tparam table options `servers`: a list of addresses as host:port, of which one must answer; `timeout`: the time limit for a
 --   statement, the beginning of a transaction or a commit, "10s" by default; `label` and `trace` as for perilune.queue
@@ -30,7 +30,7 @@ function public.cluster(name, options)
   return clusters.open(name, servers, timeout, { label = options.label, trace = options.trace })
 end
 
---- Returns the nodes of the database's cluster: tables with `id`, `address`, `role` ("voter", "standby", "spare") and `is_leader`.
+--- Returns the nodes of the database's cluster, as tables with `id`, `address`, `role` ("voter", "standby", "spare") and `is_leader`.
 function public:cluster_nodes() return clusters.nodes(self) end
 
 return public

@@ -1,4 +1,4 @@
---- Blobs and texts that are read and written in pieces, without loading them completely.
+--- Open blobs: reading and writing blobs and texts in pieces, without loading them completely.
 
 local blobs = require "perilune.native.blobs"
 local errors = require "perilune.native.errors"
@@ -16,8 +16,8 @@ local place = "db:open_blob"
 --- The default number of bytes in a piece.
 local piece_size = 64 * 1024
 
---- Checks that the table may be opened. SQLite itself would allow writing to any table here, even where it rejects statements: to
--- the schema, and to the tables of full-text search.
+--- Raises unless the table stores its rows itself. SQLite would allow opening blobs for writing in other tables, even where it rejects
+-- statements: in the schema, and in the internal tables of full-text search.
 local function check_table(db, schema)
   local kind = db:fetch_value("SELECT type FROM pragma_table_list(?) WHERE schema = ?", schema.name, schema.database)
   if sql_names.fold(schema.name):find("^sqlite_") then kind = "system" end
@@ -31,7 +31,7 @@ local function check_table(db, schema)
   end
 end
 
---- Checks that there is a value to open. The statement also makes observations depend on it.
+--- Raises unless the value exists and is a blob or text. The statement also makes observations depend on the row.
 local function check_value(db, schema, column, rowid)
   local type = db:fetch_value(("SELECT typeof(%s) FROM %s.%s WHERE %s = ?"):format(
     sql_text.name(column), sql_text.name(schema.database), sql_text.name(schema.name), schema.row_id_names[1] or "rowid"), rowid)
@@ -44,7 +44,7 @@ local function check_value(db, schema, column, rowid)
   end
 end
 
---- Opens the value of one column in one row for the duration of the block.
+--- Opens the value of one column in one row. It stays open until the block ends.
 -- @tparam string name the name of the table
 -- @tparam string column
 -- @tparam integer rowid
@@ -65,7 +65,7 @@ function public:open_blob(name, column, rowid, options)
   return blob
 end
 
---- Returns an iterator over the rest of a blob, in pieces.
+--- Returns an iterator over the remaining bytes of a blob, in pieces.
 -- @tparam ?integer size the number of bytes in each piece except the last
 function blobs.methods:pieces(size)
   if size == nil then size = piece_size end

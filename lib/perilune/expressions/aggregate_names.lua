@@ -1,5 +1,4 @@
---- The names of aggregates that were not named by `as`. Aggregates of associations have names of the same form
--- (AssociationAggregate.swift).
+--- Default names for aggregates without `as`. Aggregates of associations have names of the same form (AssociationAggregate.swift).
 
 local aggregate_names = {}
 
@@ -7,7 +6,7 @@ local patterns = {
   count = "%s_count", sum = "%s_sum", total = "%s_total", avg = "average_%s", min = "min_%s", max = "max_%s",
 }
 
---- Returns the name of an aggregate of a column, or of all rows; nil for other expressions.
+--- Returns the default name for an aggregate of a column or of all rows; nil for other expressions.
 function aggregate_names.of(shape)
   if shape.op == "count all" then return "count" end
   if shape.op ~= "call" and shape.op ~= "distinct call" then return nil end

@@ -1,4 +1,4 @@
---- Constructors of expressions: columns, SQL text, parameters, CASE, SQL functions.
+--- Functions that create expressions: columns, SQL text, parameters, CASE, SQL functions.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -17,7 +17,7 @@ local public = {}
 
 --- Returns the expression of a column.
 -- @tparam ?string table the table, or nil for a column with this name in any table of the request
--- @tparam ?place which of several sources of the same table: an alias, or the number and name of the association leading to it
+-- @tparam ?place identifies one of several sources of the same table: an alias, or the number and name of the association that leads to it
 -- @tparam ?table column_type see `classes.column_type`
 function operators.column(name, table_name, place, column_type)
   local shape = new_shape("column", {}, name)
@@ -41,7 +41,7 @@ function marks.resolve_dates(condition, form_of)
   end)
 end
 
---- Returns the names of the parameters in SQL text. Mistakes in the text are reported when it becomes part of a request.
+--- Returns the names of the parameters in SQL text. Mistakes in the text are detected when it becomes part of a request.
 local function parameters_of(text)
   if not text:find("[:@$]") then return {} end
   local names, known, places = {}, {}, native_sql.placeholders(text) or {}
@@ -53,7 +53,7 @@ local function parameters_of(text)
   return names
 end
 
---- Returns SQL text with arguments, each of which may be an expression.
+--- Returns SQL text with arguments. An argument may be an expression.
 function operators.sql(text, arguments, place)
   check_string(place, text, "SQL text")
   if arguments.n == 1 and type(arguments[1]) == "table" and getmetatable(arguments[1]) == nil then
@@ -71,7 +71,7 @@ function operators.sql(text, arguments, place)
   return list_operation("sql", text, arguments, place)
 end
 
---- Returns SQL text with `:name` placeholders, or with a list of arguments.
+--- Returns SQL text whose arguments are given by name, for `:name` placeholders, or as a list.
 function operators.named_sql(text, values, place)
   if #values > 0 then return list_operation("sql", text, values, place) end
   local names, list = {}, {}
@@ -92,12 +92,12 @@ function public.column(name)
   return setmetatable({ shape = root_shape("column", name) }, metatable)
 end
 
---- Returns the column with a name in the request or its result.
+--- Returns the column with a name, in the tables of the request or in its result.
 function operators.name(name)
   return public.column(name)
 end
 
---- Returns a parameter, whose value is given when a prepared request runs.
+--- Returns a parameter, whose value is passed when a prepared request runs.
 function public.parameter(name)
   check_string("perilune.parameter: argument 1", name, "a name")
   return setmetatable({ shape = root_shape("parameter", name) }, metatable)
@@ -112,7 +112,7 @@ function public.count()
   return setmetatable({ shape = root_shape("count all") }, metatable)
 end
 
---- Returns a CASE expression: pairs of a condition and a value, and `otherwise` for all other rows.
+--- Returns a CASE expression: pairs of a condition and a value; `otherwise` is the value for all other rows.
 --
 --     perilune.case{ { Track.c.seconds:lt(180), "short" }, { Track.c.seconds:lt(600), "long" }, otherwise = "epic" }
 function public.case(branches)
@@ -139,29 +139,29 @@ function public.case(branches)
   return list_operation("case", branches.otherwise ~= nil and "else" or nil, parts, "perilune.case")
 end
 
---- The aggregate functions whose argument is a column, with the methods of expressions that call them.
+--- The aggregate functions whose argument is a column, with the corresponding methods of expressions.
 local aggregates = {
   sum = "sum", total = "total", avg = "average", min = "min", max = "max", count = "count", group_concat = "group_concat",
   json_group_array = "json_group_array", string_agg = "group_concat",
 }
 
---- The functions whose result is the same for all rows without an expression among the arguments, with the methods that call them.
+--- Functions that return the same value for all rows if no argument is an expression, with the corresponding methods.
 local scalars = { ifnull = "coalesce", substring = "substr" }
 for name in ("abs coalesce hex instr length lower ltrim quote replace round rtrim sign substr trim typeof unicode upper"):gmatch("%a+") do
   scalars[name] = name
 end
 
---- The position of the date in the arguments of functions of dates.
+--- Date functions, with the position of the date among their arguments.
 local dates = { date = 1, time = 1, datetime = 1, julianday = 1, unixepoch = 1, strftime = 2 }
 
 local function is_identifier(text) return text:find("^[%a_][%w_]*$") ~= nil end
 
---- Returns the position of a text that must be meant as the name of a column, and the method to use; nil without one.
+--- Returns the position of a text argument that must be meant as a column name, and the method to use instead; nil without one.
 local function misplaced_name(name, arguments)
   local aggregate, date = aggregates[name], dates[name]
   if date then
     local text = arguments[date]
-    -- All texts of dates but `now` contain digits or signs.
+    -- All texts for dates contain digits or signs, except for `now`.
     if type(text) == "string" and is_identifier(text) and text:lower() ~= "now" then return date, name end
   elseif type(arguments[1]) ~= "string" then
     return nil
@@ -175,7 +175,7 @@ local function misplaced_name(name, arguments)
   end
 end
 
---- Raises for text as the argument of a function of columns, because it is a value in SQL, not the name of a column.
+--- Raises if text is passed to a function of columns: in SQL it is a value, not the name of a column.
 local function check_names(name, arguments)
   local position, method = misplaced_name(name:lower(), arguments)
   if not position then return end
@@ -204,7 +204,7 @@ perilune.fn = setmetatable({}, {
   end,
 })
 
---- Returns the condition that a request has at least one row.
+--- Returns the condition that a request returns at least one row.
 function public.exists(request)
   return require("perilune.expressions.subquery").exists(request, "perilune.exists")
 end

@@ -1,8 +1,8 @@
---- Comparisons of date columns with dates. Columns store texts, and a date may have several (see stored_dates.lua). Thus a comparison
--- with a day becomes a range, `due >= '2026-03-31' AND due < '2026-04-01'`, and one with an instant names all its texts. An index on
--- the column serves all of them.
+--- Comparisons of date columns with dates. A column stores text, and one date may have several texts (see stored_dates.lua). Therefore a
+-- comparison with a day becomes a range, `due >= '2026-03-31' AND due < '2026-04-01'`, and a comparison with an instant lists all its
+-- texts. Both can use an index on the column.
 --
--- Values that are not dates, and other expressions, are compared without conversion.
+-- Values that are not dates are compared without conversion, as are expressions that are not date columns.
 
 local date = require("perilune").date
 local marks = require "perilune.runtime.marks"
@@ -22,10 +22,10 @@ local function both(left, op, right) return join(shapes.shape_with_shape(left.sh
 
 -- Operands --------------------------------------------------------------------------------------------------------------------
 
---- Returns a function that returns an operand by the name of a text, for a date; nil for a value that is not a date.
+--- Returns a function that returns the operand for one of a date's texts, which is given by name; nil if the value is not a date.
 local function texts_of(column_type, value, op)
   if marks.is_expression(value) and value.shape == shapes.slot then
-    -- Such a value is already stored, unless a script has made it from a date.
+    -- The value has been converted to its stored form, unless a script has created it from a date.
     if not date.is(value[1]) then return nil end
     value = value[1]
   end
@@ -41,10 +41,10 @@ local function texts_of(column_type, value, op)
   return texts and function(name) return operators.of_value(texts[name]) end, texts
 end
 
---- The number of texts of midnight, which no instant exceeds.
+--- The maximum number of texts for an instant, which midnight has.
 local most_spellings = 4
 
---- Returns the operands for all texts of an instant.
+--- Returns operands for all texts of an instant.
 local function spellings_of(text, texts)
   local list = {}
   if texts then
@@ -55,7 +55,7 @@ local function spellings_of(text, texts)
   return list
 end
 
---- Returns the comparison `date =` or `date <>`, whose operands are the column and the texts; swift_bridge.lua builds its SQL.
+--- Returns the comparison `date =` or `date <>`. Its operands are the column and the texts; swift_bridge.lua builds the SQL.
 local function equality(op, form, column, operands)
   return list_operation("date " .. op, form, { column, n = #operands + 1, table.unpack(operands) }, "column:eq")
 end
@@ -64,7 +64,7 @@ date_comparisons.equality = equality
 
 -- Comparisons -----------------------------------------------------------------------------------------------------------------
 
---- For each operator, the operator and the text for days and for instants.
+--- For each operator, the operator and text to use for days and for instants.
 local orders = {
   ["<"] = { day = { "<", "first" }, instant = { "<", "first" } },
   [">="] = { day = { ">=", "first" }, instant = { ">=", "first" } },
@@ -74,13 +74,14 @@ local orders = {
 
 local mirrored = { ["<"] = ">", ["<="] = ">=", [">"] = "<", [">="] = "<=" }
 
---- Returns the type of a column of dates; nil for any other expression. An expression with values could not be repeated.
+--- Returns the type of a date column; nil for other expressions. An expression with values is not accepted, because it cannot be repeated
+-- in the SQL.
 local function type_of(column)
   local type = column.shape.count == 0 and shapes.type_of(column.shape)
   return type and type.form and type or nil
 end
 
---- Returns the comparison of a column of dates with a value; nil if the column or the value is of a different kind.
+--- Returns the comparison of a date column with a value; nil if the column does not contain dates or the value is not a date.
 -- @tparam string op the SQL operator
 function date_comparisons.compare(column, op, value)
   local type = type_of(column)
@@ -95,12 +96,12 @@ function date_comparisons.compare(column, op, value)
   return equality(op, type.form, column, operands)
 end
 
---- Returns the comparison of a value on the left with a column of dates on the right; nil if they are of a different kind.
+--- Returns the comparison of a value on the left with a date column on the right; nil if they are not dates.
 function date_comparisons.compare_mirrored(value, op, column)
   return date_comparisons.compare(column, mirrored[op] or op, value)
 end
 
---- Returns whether a column lies between two dates; nil if neither is a date.
+--- Returns the condition that a column is between two dates; nil if neither bound is a date.
 function date_comparisons.between(column, low, high)
   if not type_of(column) then return nil end
   local from, to = date_comparisons.compare(column, ">=", low), date_comparisons.compare(column, "<=", high)
@@ -111,7 +112,7 @@ end
 
 -- Lists -----------------------------------------------------------------------------------------------------------------------
 
---- The number of days from which on a list is passed as JSON, so that its SQL is the same for every length.
+--- The number of days from which on a list is passed as JSON, so that the SQL does not depend on its length.
 local json_threshold = 17
 
 --- Returns the condition that a column has one of many days.
@@ -122,8 +123,8 @@ local function in_days(column, days)
   return list_operation("in days", nil, { column, days[1], last.beyond, json, n = 4 }, "column:is_in")
 end
 
---- Separates the values of a list that are dates from the others.
--- @return the texts of the dates by their stored text, and as a list of the stored texts in order; the other values
+--- Separates the dates in a list from its other values.
+-- @return the texts of the dates, by their stored text; the stored texts in order; the other values
 local function separate(type, list)
   local by_text, stored, others = {}, {}, {}
   for _, value in ipairs(list) do
@@ -135,8 +136,8 @@ local function separate(type, list)
   return by_text, stored, others
 end
 
---- Returns the list of values that replaces a list for a column of dates, and a condition for further values of the list; nil for
--- any other column.
+--- Returns the values with which to replace a list for a date column, and a condition for the other values of the list. Returns nil for
+-- other columns.
 function date_comparisons.list(column, list)
   local type = type_of(column)
   if not type then return nil end
@@ -164,10 +165,10 @@ end
 
 -- Columns given by name ---------------------------------------------------------------------------------------------------------
 
---- Returns whether a shape is a column of any table, as perilune.column(name) makes it.
+--- Returns whether a shape is a column without a table, like the result of perilune.column(name).
 local function is_bare(shape) return shape.op == "column" and not shape.table and not shape.common and not shape.type end
 
---- Returns whether a condition compares such a column with a value.
+--- Returns whether a condition compares a column without a table.
 local function compares_bare(shape)
   if shape.compares_bare == nil then
     local found = false
@@ -179,7 +180,7 @@ end
 
 local compared = { ["="] = true, ["<>"] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true, is = true, ["is not"] = true }
 
---- Returns a part of an expression as an operand: the value of a part that is just a value.
+--- Returns a part of an expression as an operand: if it is only a value, that value.
 local function operand(part) return part.shape == shapes.slot and part[1] or part end
 
 local function resolve_parts(condition, find)
@@ -193,7 +194,7 @@ local function resolve_parts(condition, find)
   return both(parts[1], condition.shape.op, parts[2])
 end
 
---- Returns a condition in which columns that were given by name are compared with dates like columns of a class.
+--- Returns a condition in which each column without a table that is compared with a date is replaced by the class's column with its name.
 -- @tparam function find returns the column of a class by name, or nil
 function date_comparisons.resolve(condition, find)
   local shape, parts = condition.shape, rawget(condition, "parts")

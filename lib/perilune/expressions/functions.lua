@@ -11,7 +11,7 @@ local comparison_mistakes = lazily "perilune.expressions.comparison_mistakes"
 local binary, unary, list_operation = operators.binary, operators.unary, operators.list_operation
 local join, shape_with_shape = operators.join, operators.shape_with_shape
 
---- The methods that expression.lua adds to expressions.
+--- The methods in this file, which expression.lua adds to expressions.
 local methods = {}
 
 --- Returns a call of an SQL function.
@@ -19,7 +19,7 @@ local function call(name, values, place)
   return list_operation("call", name, values, place)
 end
 
---- Methods with the name of the SQL function, whose first argument is the expression.
+--- Methods with the name of an SQL function. Its first argument is the expression.
 for _, name in ipairs{
   "lower", "upper", "length", "trim", "ltrim", "rtrim", "replace", "substr", "instr", "hex", "unicode", "typeof", "quote",
   "abs", "round", "sign", "likely", "unlikely", "date", "time", "datetime", "julianday",
@@ -31,7 +31,7 @@ for _, name in ipairs{
   end
 end
 
---- Functions that return one of their arguments, or compare them: dates among them become the texts that a column of dates stores.
+--- Functions whose arguments may be dates to return or compare. For a date column, these are converted to the text that the column stores.
 for _, name in ipairs{ "coalesce", "nullif" } do
   methods[name] = function(self, ...)
     local values = { self, n = select("#", ...) + 1, ... }
@@ -42,12 +42,12 @@ for _, name in ipairs{ "coalesce", "nullif" } do
   end
 end
 
---- Formats a date like SQL's strftime.
+--- Formats a date; the same as strftime in SQL.
 function methods:strftime(format, ...)
   return call("strftime", { format, self, n = select("#", ...) + 2, ... }, "column:strftime")
 end
 
---- Returns the JSON path of a member. SQLite compares the quoted name with the escaped spelling in the JSON text.
+--- Returns the JSON path of a member. SQLite compares the quoted name with the name in the JSON text, including its escapes.
 local function path_of_member(name)
   if name == "" or name:find('"', 1, true) then
     raise("argument", "column:json: argument 1: SQLite has no path for the name " .. ("%q"):format(name) .. "; use perilune.json.decode")
@@ -55,7 +55,7 @@ local function path_of_member(name)
   return '$."' .. name:gsub("[%c\\]", { ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ["\b"] = "\\b", ["\f"] = "\\f" }) .. '"'
 end
 
---- Functions whose second argument is a path, or the name of a member, as for `json`.
+--- Functions whose second argument is a path or the name of a member, which is converted to a path.
 for _, name in ipairs{ "json_type", "json_array_length", "json_set", "json_insert", "json_replace", "json_remove" } do
   local plain = methods[name]
   methods[name] = function(self, path, ...)
@@ -65,7 +65,7 @@ for _, name in ipairs{ "json_type", "json_array_length", "json_set", "json_inser
   end
 end
 
---- Returns the value in a JSON text at a path, `$.address.city`; of a member, `address`; or at a position, counted from 1.
+--- Returns a value in JSON text: at a path (`$.address.city`), of a member (`address`), or at a position, which counts from 1.
 function methods:json(path)
   if math.type(path) == "integer" then
     if path < 1 then raise("argument", "column:json: argument 1: positions begin with 1, got " .. path) end
@@ -79,7 +79,7 @@ end
 
 -- Full-text search ----------------------------------------------------------------------------------------------------------
 
---- Returns a call of an FTS5 function on a column of a full-text table, which is passed by number.
+--- Returns a call of an FTS5 function on a column of a full-text table. The function receives the position of the column.
 local function full_text_call(self, name, ...)
   local shape = self.shape
   if not shape.table then
@@ -94,7 +94,7 @@ local function full_text_call(self, name, ...)
   return call(name, table.pack(whole, position, ...), "column:" .. name)
 end
 
---- Returns the column's text with each match enclosed by the two strings.
+--- Returns the column's text, in which each match is enclosed by the two strings.
 function methods:highlight(before, after)
   return full_text_call(self, "highlight", before or "<b>", after or "</b>")
 end

@@ -1,23 +1,23 @@
---- Interning: equal derivations of the same origin return the same table.
+--- Interning of derivations: deriving from the same origin in the same way twice returns the same table.
 --
--- Each origin keeps its derivations, but only a limited number of derivations by text or number, because these are unlimited. A
--- derivation from another object is forgotten together with that object.
+-- An origin stores its derivations. It stores only a limited number of derivations by text or number, because there may be any number of
+-- these. A derivation by another object is removed when that object is collected.
 
 local interning = {}
 local weak_keys = { __mode = "k" }
 
---- The number of derivations by text that an origin keeps by default.
+--- The default number of derivations by text that an origin stores.
 local usual_limit = 200
 
---- Makes a table an origin, which keeps its derivations.
--- @tparam ?integer limit the number of derivations by text that it keeps
+--- Makes a table an origin.
+-- @tparam ?integer limit the maximum number of derivations by text that it stores
 function interning.origin(thing, limit)
   thing.by_text, thing.by_other, thing.text_count, thing.text_limit = {}, {}, 0, limit or usual_limit
   return thing
 end
 
---- Returns the derivation of an origin by an operation with a text, a number or nil.
--- @tparam function make `make(origin, op, text)` makes it the first time; if it raises, nothing is kept
+--- Returns the derivation of an origin by an operation with text, a number or nil.
+-- @tparam function make `make(origin, op, text)` creates it the first time; if it raises, nothing is stored
 function interning.with_text(origin, op, text, make)
   local made, key = origin.by_text[op], text == nil or text
   local found = made and made[key]
@@ -31,7 +31,7 @@ function interning.with_text(origin, op, text, make)
 end
 
 --- Returns the derivation of an origin by an operation with another object.
--- @tparam function make `make(origin, op, other, ...)` makes it the first time; if it raises, nothing is kept
+-- @tparam function make `make(origin, op, other, ...)` creates it the first time; if it raises, nothing is stored
 function interning.with_other(origin, op, other, make, ...)
   local made = origin.by_other[op]
   if not made then

@@ -1,4 +1,4 @@
---- The methods of expressions: comparisons, patterns, orders, casts.
+--- The methods of expressions: comparisons, patterns, orders and casts.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
@@ -17,10 +17,10 @@ local methods = {}
 
 -- Comparisons -----------------------------------------------------------------------------------------------------------
 
---- Comparisons are called so often that they check their receiver themselves.
+--- Comparison methods, which check their receiver themselves because they are called so frequently.
 local comparisons = {}
 
---- Defines a comparison method. NULL is compared by IS.
+--- Defines a comparison method. NULL is compared by `op_for_null`, such as IS.
 local function define_comparison(name, op, op_for_null)
   comparisons[name] = true
   methods[name] = function(self, value, surplus)
@@ -70,7 +70,7 @@ end
 
 define_pattern("like", "like")
 
---- Adds a check of a pattern without an escape character: LIKE and GLOB have different wildcards.
+--- Makes LIKE and GLOB raise for a pattern with only the other one's wildcards, unless it has an escape character.
 local function check_wildcards(name, others, own, cure)
   local search = methods[name]
   methods[name] = function(self, pattern, escape)
@@ -88,10 +88,10 @@ function methods:glob(pattern) return binary(self, "glob", pattern, "column:glob
 check_wildcards("glob", "%%", "[*?%[]", "its wildcards are `*` for any text and `?` for one character; use column:like(pattern) for `%` and `_`")
 function methods:regexp(pattern) return binary(self, "regexp", pattern, "column:regexp") end
 
---- Full-text search with a pattern in FTS5 syntax, or a pattern of perilune.full_text_pattern.
+--- Returns a full-text search. The pattern is in FTS5 syntax or comes from perilune.full_text_pattern.
 function methods:match(pattern) return binary(self, "match", pattern, "column:match") end
 
---- Defines a search for literal text, in which `%` and `_` have no special meaning. Case is handled as in LIKE.
+--- Defines a search for literal text, in which `%` and `_` have no special meaning. It treats case in the same way as LIKE.
 local function define_text_search(name, before, after)
   methods[name] = function(self, text)
     if type(text) ~= "string" then
@@ -105,15 +105,15 @@ define_text_search("contains", "%", "%")
 define_text_search("starts_with", "", "%")
 define_text_search("ends_with", "%", "")
 
---- Returns the condition that the value is in a list or selected by a request. Nothing is in an empty list.
+--- Returns the condition that the value is in a list or in the result of a request. No value is in an empty list.
 function methods:is_in(list) return require("perilune.expressions.subquery").is_in(self, list, "column:is_in") end
 function methods:is_not_in(list) return ~self:is_in(list) end
 
---- Compares and orders by a collation: "nocase", "rtrim", "localized_case_insensitive" (natural language), or an added collation.
+--- Makes comparisons and orders use a collation: "nocase", "rtrim", "localized_case_insensitive" (natural language), or an added one.
 function methods:collating(name)
   local collation = require("perilune.runtime.collations").name(check_string("column:collating", name, "a collation"))
   local collated = unary(self, "collate", collation)
-  -- Values compared with it are converted as for the column.
+  -- Values that are compared with it are converted in the same way as for the column.
   shapes.set_type(collated.shape, operators.type_of(self.shape))
   return collated
 end

@@ -1,4 +1,4 @@
---- Expressions: shapes with the values of one expression, and the Lua operators that combine them.
+--- Expressions, and the Lua operators that combine them. An expression consists of a shape and values.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
@@ -12,13 +12,13 @@ local slot, shape_alone, shape_of_list = shapes.slot, shapes.shape_alone, shapes
 local shape_with_value, shape_with_shape, type_of = shapes.shape_with_value, shapes.shape_with_shape, shapes.type_of
 local stored_dates = require "perilune.runtime.stored_dates"
 
---- The result of getmetatable for an expression, which distinguishes it from any other table.
+--- The result of getmetatable for expressions, by which they are recognized.
 local mark = "expression"
 local metatable = { __name = mark, __receiver = "column", __metatable = mark }
 
 -- Values --------------------------------------------------------------------------------------------------------------
 
---- Returns the expression of a shape with the values of other expressions, which are collected on demand.
+--- Returns an expression with a shape and the values of other expressions, which are collected only when they are needed.
 local function join_all(shape, expressions)
   return setmetatable({ shape = shape, parts = expressions }, metatable)
 end
@@ -27,7 +27,7 @@ local function join(shape, left, right)
   return setmetatable({ shape = shape, parts = { left, right } }, metatable)
 end
 
---- Copies the values of an expression into a list after the first `count` values; returns the new count.
+--- Copies the values of an expression into a list, after the first `count` values. Returns the new number of values.
 local function collect(self, list, count)
   local parts = rawget(self, "parts")
   if not parts then
@@ -59,7 +59,7 @@ local function raise_operand(place, value)
     .. (type(value) == "table" and (getmetatable(value) == nil and lists_cure or native_records.class_of(value) and records_cure) or ""))
 end
 
---- Returns whether SQLite can store a value: a date, a blob, a case of an enum, ...
+--- Returns whether SQLite can store a value other than a string, number or boolean: a date, a blob, a case of an enum, ...
 local function is_storable(value)
   if value == null or native_values.is_blob(value) then return true end
   local kind = type(value)
@@ -68,8 +68,8 @@ local function is_storable(value)
   return ok and not rawequal(plain, value)
 end
 
---- Converts a value to an expression: expressions, values, and requests as scalars.
--- @tparam string place the start of messages
+--- Converts an operand to an expression. It may be an expression, a value, or a request that selects a single value.
+-- @tparam string place the beginning of messages
 local function operand(value, place)
   if plain_types[type(value)] then return of_value(value) end
   if is_expression(value) then return value end
@@ -83,7 +83,7 @@ end
 local comparisons = { ["="] = true, ["<>"] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true, is = true,
   ["is not"] = true }
 
---- Returns a function that converts a value to its stored form, or to one of the texts of a date (see stored_dates.lua).
+--- Returns a function that converts a value to its stored form, or to one of the texts for a date (see stored_dates.lua).
 local function converter_of(column_type, text)
   local convert, form = column_type.convert, column_type.form
   if not form then return convert end
@@ -95,8 +95,8 @@ local function converter_of(column_type, text)
   end
 end
 
---- Returns a parameter whose value is converted for a type.
--- @param ?text the name of a text of a date, or the position of one of its spellings
+--- Returns a parameter whose value is converted for a column type.
+-- @param ?text the name of one of a date's texts, or the position of one of its spellings
 local function typed_parameter(column_type, parameter, text)
   local known = column_type.typed_parameters
   if not known then
@@ -113,8 +113,8 @@ local function typed_parameter(column_type, parameter, text)
   return known[key]
 end
 
---- Converts a value that is compared with a column to the column's stored form. Comparisons, lists, bounds and parameters of
--- prepared requests are all converted here. Values that `update_all` writes are converted as in inserts instead.
+--- Converts a value that is compared with a column to the column's stored form. This is the only conversion for comparisons, lists, bounds
+-- and parameters of prepared requests. Values for `update_all` are converted in the same way as for inserts instead.
 local function as_column(shape, value)
   local column_type = shape.type
   if not column_type or value == nil or not (column_type.convert or column_type.form) then return value end
@@ -131,7 +131,7 @@ local comparison_mistakes = lazily "perilune.expressions.comparison_mistakes"
 
 local function date_comparisons() return require "perilune.expressions.date_comparisons" end
 
---- Returns whether an expression has dates that columns store as text.
+--- Returns whether the values of an expression are dates that columns store as text.
 local function has_dates(shape)
   if shape.has_dates == nil then
     local type = type_of(shape)
@@ -140,7 +140,7 @@ local function has_dates(shape)
   return shape.has_dates
 end
 
---- Returns the comparison of a column of dates with a date on either side; nil for any other comparison.
+--- Returns the comparison of a date column with a date, on either side; nil for other comparisons.
 local function compare_dates(left, op, right)
   local is_value = left.shape == slot or left.shape.op == "parameter"
   if not is_value then return has_dates(left.shape) and date_comparisons().compare(left, op, right) or nil end
@@ -149,18 +149,18 @@ local function compare_dates(left, op, right)
   return date_comparisons().compare_mirrored(left, op, right)
 end
 
---- Raises if the comparison of an expression with a value has the same result for all rows.
+--- Raises if the comparison of an expression with a value would have the same result for all rows.
 local function check_compared(left, op, value, place)
   local suspects = left.shape.suspects
   if suspects == nil then suspects = comparison_mistakes.suspects_of(left.shape) end
   if suspects and suspects[type(value)] then comparison_mistakes.check(left, op, value, place) end
 end
 
---- The operators of numbers, which SQLite applies to the year of a date.
+--- Arithmetic operators, which SQLite would apply to the year of a date.
 local arithmetic = { ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true, ["//"] = true, ["%"] = true }
 
---- Returns an operator applied to an expression and any operand. Compared values are converted to the stored form of the column on
--- the other side.
+--- Returns an operator applied to an expression and an operand. A value that is compared with a column is converted to the column's stored
+-- form.
 local function binary(left, op, right, place)
   local shape = left.shape
   if shape.has_dates ~= false then
@@ -191,7 +191,7 @@ local function binary(left, op, right, place)
   return join(shape_with_shape(shape, op, right.shape), left, right)
 end
 
---- Returns an operation on one expression.
+--- Returns an operation with one expression as its operand.
 local function unary(self, op, detail)
   local shape = shape_alone(self.shape, op, detail)
   if shape.count == 0 then return setmetatable({ shape = shape }, metatable) end
@@ -206,7 +206,7 @@ local function check_string(place, value, what)
   return value
 end
 
---- Returns an operation on several operands, which may be values.
+--- Returns an operation with several operands, which may be values.
 local function list_operation(op, detail, values, place)
   local expressions, shapes = {}, {}
   for index = 1, values.n or #values do
@@ -216,7 +216,7 @@ local function list_operation(op, detail, values, place)
   return join_all(shape_of_list(op, shapes, detail), expressions)
 end
 
---- Returns the expression by whose values rows are grouped: for a column of dates, the same text for all texts of a date.
+--- Returns the expression by which to group rows. For a date column, all texts of a date have the same value in it.
 local function grouped(column)
   local shape = column.shape
   local form = shape.op == "column" and shape.type and shape.type.form
@@ -228,7 +228,7 @@ end
 
 -- Operators of Lua ----------------------------------------------------------------------------------------------------
 
---- Defines a Lua operator for its SQL counterpart; either side may be a value.
+--- Defines a Lua operator that corresponds to an SQL operator. One side may be a value.
 local function define_operator(event, op, symbol)
   metatable[event] = function(left, right)
     local place = "`" .. symbol .. "`"
@@ -245,14 +245,14 @@ define_operator("__idiv", "//", "//")
 define_operator("__mod", "%", "%")
 define_operator("__concat", "||", "..")
 
---- SQL has no power operator.
+--- Calls the function `pow`, because SQL has no power operator.
 function metatable.__pow(left, right)
   return list_operation("call", "pow", { left, right, n = 2 }, "`^`")
 end
 
 function metatable.__unm(self) return unary(self, "negate") end
 
---- Defines `&` or `|`, which require conditions on both sides.
+--- Defines `&` or `|`. Both operands must be conditions.
 local function define_connective(event, op, symbol)
   metatable[event] = function(left, right)
     for _, side in ipairs{ left, right } do
@@ -277,13 +277,13 @@ function metatable.__newindex(_, name)
   raise("readonly", "an expression is immutable: cannot set `" .. tostring(name) .. "`")
 end
 
---- Defines `<` or `<=` as an error, because Lua converts their result to a boolean. Lua calls the same metamethod for `b > a`.
+--- Makes `<` or `<=` raise an error, because Lua converts their result to a boolean. Lua calls the same metamethods for `>` and `>=`.
 local function define_comparison_error(event, symbols, method, mirrored)
   metatable[event] = function(left, right)
     local is_mirrored = not is_expression(left)
     local column, other = left, right
     if is_mirrored then column, other = right, left end
-    -- The SQL of some expressions depends on the request that they are used in.
+    -- Some expressions cannot be shown, because their SQL depends on the request in which they are used.
     local is_shown, text = pcall(tostring, column)
     local name = column.shape.op == "column" and "Class.c." .. tostring(column.shape.detail) or is_shown and "(" .. text .. ")" or "expression"
     local value = type(other) == "number" and tostring(other) or type(other) == "string" and ("%q"):format(other) or "value"

@@ -1,12 +1,12 @@
---- Shapes: expressions without their values. Equal shapes are the same table.
+--- Shapes: expressions without their values. Equal shapes are the same table, because shapes are interned.
 
 local interning = require "perilune.expressions.interning"
 local with_text, with_other = interning.with_text, interning.with_other
 
 local expression_shapes = {}
 
---- Returns a new shape: `op`; its operands (shapes) as a list; `count`, the total number of values; and `detail`, which
--- distinguishes it from other shapes with the same operands.
+--- Returns a new shape with an operator, its operands (shapes), and a `detail` that distinguishes it from other shapes with the same
+-- operands. `count` is the total number of its values.
 local function new_shape(op, operands, detail)
   local count = op == "slot" and 1 or 0
   for index = 1, #operands do count = count + operands[index].count end
@@ -19,13 +19,13 @@ local function set_type(shape, type)
   if type then shape.convert, shape.is_json = type.convert, type.is_json end
 end
 
---- The operators whose values are values of their first operand, by the names of functions if they are calls.
+--- Operators, and below them functions, whose results are values of their first operand.
 local keeping = { ["as"] = true, ["named expression"] = true, filter = true, window = true, over = true, collate = true, ordered = true }
 local keeping_functions = { first_value = true, last_value = true, nth_value = true, lag = true, lead = true,
   likely = true, unlikely = true }
 
---- Returns the type of an expression's values: of columns, and of functions that return a value of a column; nil for all others. The least
--- or greatest of several arguments may have the type of any of them.
+--- Returns the type of an expression's values, for columns and for functions that return a value of a column; nil for other expressions.
+-- The minimum or maximum of several arguments has no type, because it may be any of them.
 local type_of
 function type_of(shape)
   while not shape.type do
@@ -40,7 +40,7 @@ function type_of(shape)
   return shape.type
 end
 
---- The shape of one value.
+--- The shape of a single value.
 local slot = new_shape("slot", {})
 
 local function new_pair(left, op, right) return new_shape(op, { left, right }) end
@@ -57,27 +57,27 @@ end
 
 local function new_alone(operand, op, detail) return new_shape(op, { operand }, detail) end
 
---- Returns the shape of an operator with one operand; `detail` is a string or nil.
+--- Returns the shape of an operator with one operand. `detail` is a string or nil.
 local function shape_alone(operand, op, detail)
   return with_text(operand, op, detail, new_alone)
 end
 
---- The origin of shapes without operands: SQL text, calls without arguments, names.
+--- The origin of shapes without operands: SQL text, calls without arguments, and names.
 local roots = interning.origin({}, 1000)
 
 local function new_root(_, op, detail) return new_shape(op, {}, detail) end
 
---- Returns the shape of an operator without operands; `detail` is a string or nil.
+--- Returns the shape of an operator without operands. `detail` is a string or nil.
 local function root_shape(op, detail)
   return with_text(roots, op, detail, new_root)
 end
 
---- The origin of lists of shapes. Lists are derived element by element, so that equal lists have the same shape.
+--- The origin of shapes with a list of operands. They are derived operand by operand, so that equal lists have the same shape.
 local lists = interning.origin({}, 1000)
 
 local function new_branch() return interning.origin{} end
 
---- Returns the shape of an operation on a list of shapes.
+--- Returns the shape of an operation with a list of operands.
 local function shape_of_list(op, operands, detail)
   local branch = with_text(lists, op .. " " .. #operands, detail, new_branch)
   for index = 1, #operands do branch = with_other(branch, "next", operands[index], new_branch) end

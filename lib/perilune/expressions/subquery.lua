@@ -1,4 +1,4 @@
---- Lists and requests inside expressions.
+--- Lists and requests as operands of expressions.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
@@ -11,13 +11,13 @@ local expression = require "perilune.expressions.expression"
 
 local subquery = {}
 
---- Returns the request for a value that is a request or a class, or nil.
+--- Returns the request of a class, or a request itself; nil for other values.
 local function request_of(value)
   if type(value) ~= "table" or getmetatable(value) == nil then return nil end
   return marks.request_of and marks.request_of(value)
 end
 
---- Returns the shape of a request as an operand.
+--- Returns the shape of a request that is used as an operand.
 local function shape_of(node)
   local shape = node.as_operand
   if not shape then
@@ -28,7 +28,7 @@ local function shape_of(node)
   return shape
 end
 
---- Returns a request as an expression: the shape of its node, followed by its values.
+--- Returns a request as an expression: a shape for its node, with its values.
 local function carrier(request)
   local shape = shape_of(request.node)
   local result = { shape = shape }
@@ -38,7 +38,7 @@ end
 
 subquery.carrier = carrier
 
---- Returns a request with one column as a scalar value.
+--- Returns a request that selects one column as a scalar expression.
 function subquery.scalar(request, place)
   if not request.node.selects then
     raise("argument", place .. ": a request used as a value must select one column; use request:select(\"column\")")
@@ -56,10 +56,10 @@ end
 
 -- Lists -----------------------------------------------------------------------------------------------------------------
 
---- The number of values that SQLite can bind, minus a reserve for the rest of the statement.
+--- The maximum number of values that SQLite can bind, minus a reserve for other values in the statement.
 local most_values = 200000
 
---- The number of values from which on a list is passed as JSON, so that its SQL is the same for every length.
+--- The number of values from which on a list is passed as JSON, so that the SQL does not depend on its length.
 local json_threshold = 17
 local escapes = { ['"'] = '\\"', ["\\"] = "\\\\" }
 
@@ -67,7 +67,7 @@ local function escape(character)
   return escapes[character] or ("\\u%04x"):format(character:byte())
 end
 
---- Returns a JSON array of integers and texts; nil for any other value, which JSON could not represent exactly.
+--- Returns a JSON array of integers and texts; nil if the list has any other value, because JSON cannot represent all of them exactly.
 local function json_array(values)
   local parts = {}
   for index, value in ipairs(values) do
@@ -91,7 +91,7 @@ local function check_element(value, index, place, convert)
   end
 end
 
---- Raises for a list with a value that a column cannot be compared with.
+--- Raises for a list that contains a value which cannot be compared with the column.
 local function check_list(column, list, place)
   local convert = column.shape.convert
   for index = 1, checks.list_length(place, "a list of values", list) do check_element(list[index], index, place, convert) end
@@ -115,7 +115,7 @@ local function is_in_request(column, request, place)
     carrier(request))
 end
 
---- Returns the condition that a column has one of several stored values, some of which may be expressions.
+--- Returns the condition that a column has one of several stored values. Some of them may be expressions.
 local function in_list(column, list, place)
   local values, is_plain = {}, true
   for index, value in ipairs(list) do

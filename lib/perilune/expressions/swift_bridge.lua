@@ -1,8 +1,8 @@
---- Builds expressions in Swift from shapes, with one function for each operation. A shape is built when a request with it is
--- checked or compiled.
+--- Builds expressions in Swift from shapes, by one function for each operation. A shape is built when a request that contains it is checked
+-- or compiled.
 --
--- Values become parameters, numbered in the order in which the request holds them. They are written into the SQL where SQLite does
--- not allow parameters, such as in table definitions.
+-- Values become parameters, which are numbered in the order of the request's values. In SQL that must not contain parameters, such as table
+-- definitions, they are written as literals.
 
 local errors = require "perilune.native.errors"
 local native_requests = require "perilune.native.requests"
@@ -13,7 +13,7 @@ local native_expressions = require "perilune.native.expressions"
 local builders = {}
 
 --- Builds a shape.
--- @tparam table context `db`; `request`, in which names are looked up; `next`, the number of the next value; for SQL without
+-- @tparam table context `db`; `request`, where names are looked up; `next`, the number of the next value; for SQL without
 --   parameters, `values` instead of `next`
 local function build(shape, context)
   return builders[shape.op](shape, context)
@@ -32,7 +32,7 @@ function builders.slot(_, context)
   return native_expressions.parameter(number)
 end
 
---- Parameter names never collide with the slots of values, which are numbers.
+--- Parameter names differ from the slots of values, which are numbers.
 function builders.parameter(shape) return native_expressions.parameter(parameters.slot(shape)) end
 
 function builders.column(shape, context)
@@ -68,7 +68,7 @@ for _, op in ipairs{ "not", "negate", "is null", "is not null" } do
   builders[op] = function(shape, context) return native_expressions.unary(op, build(shape.operands[1], context)) end
 end
 
---- Chains of thousands of operands lean to the left; they are built in a loop, not by recursion.
+--- A chain of thousands of operands is nested on the left side, so it is built in a loop, without recursion.
 for _, op in ipairs{ "and", "or" } do
   builders[op] = function(shape, context)
     local chain = {}
@@ -98,12 +98,12 @@ builders["in"] = function(shape, context)
   return native_expressions.is_in(table.remove(members, 1), members)
 end
 
---- Passes the list as JSON, so that the SQL is the same for every length.
+--- Passes the list as JSON, so that the SQL does not depend on its length.
 builders["in json"] = function(shape, context)
   return native_expressions.is_in_json(table.unpack(build_all(shape.operands, context)))
 end
 
---- Builds the comparison of a column with a date: the bounds of a day, or all texts of an instant.
+--- Builds the comparison of a column with a date, by the bounds of a day or by all texts of an instant.
 local function build_date(shape, context, is_equal)
   local operands = build_all(shape.operands, context)
   local column = table.remove(operands, 1)
@@ -119,7 +119,7 @@ end
 builders["date ="] = function(shape, context) return build_date(shape, context, true) end
 builders["date <>"] = function(shape, context) return build_date(shape, context, false) end
 
---- Builds the condition that a column has one of many days. The bounds let SQLite use an index.
+--- Builds the condition that a column has one of many days. Because of the bounds, SQLite can use an index.
 builders["in days"] = function(shape, context)
   local column, first, beyond, days = table.unpack(build_all(shape.operands, context))
   local among = native_expressions.is_in_json(native_expressions.call("substr", { column, native_expressions.value(1), native_expressions.value(10) }, false), days)
@@ -144,7 +144,8 @@ builders["named expression"] = function(shape, context) return build(shape.opera
 local directions = { asc = true, desc = true }
 local places_of_nulls = { ["nulls first"] = true, ["nulls last"] = true }
 
---- Returns the terms of an order as a list of { shape, is_descending, nulls_first or nil }. The outermost direction wins.
+--- Returns the terms of an order as a list of { shape, is_descending, nulls_first or nil }. If a term has several directions, the outermost
+-- one applies.
 local function read_order(shape)
   local list = {}
   for index, term in ipairs(shape.op == "terms" and shape.operands or { shape }) do
@@ -158,7 +159,7 @@ local function read_order(shape)
   return list
 end
 
---- Builds the terms of an order from the shapes of a list, starting at a position.
+--- Builds the terms of an order from a list of shapes, starting at a position.
 local function order_terms(shapes, first, context)
   local terms = {}
   for index, term in ipairs(read_order{ op = "terms", operands = table.move(shapes, first, #shapes, 1, {}) }) do
@@ -170,7 +171,7 @@ local function order_terms(shapes, first, context)
   return terms
 end
 
---- Builds a function to be called over a window, possibly with a filter.
+--- Builds a function that will be called over a window, possibly with a filter.
 local function build_function(shape, context)
   if shape.op == "filter" then
     local aggregate = build_function(shape.operands[1], context)
@@ -180,7 +181,7 @@ local function build_function(shape, context)
   return native_expressions.call(shape.detail, build_all(shape.operands, context), false, true)
 end
 
---- Builds a function over a window that is written as SQL text.
+--- Builds a function over a window that is given as SQL text.
 function builders.over(shape, context)
   return native_expressions.fragment("? OVER (" .. shape.detail .. ")", { build_function(shape.operands[1], context) })
 end
@@ -227,8 +228,8 @@ builders["as"] = function()
   errors.raise("argument", "`:as(name)` can only name a whole selected column; elsewhere, as in group and order, use the expression without it")
 end
 
---- Returns an expression as SQL without parameters and without table names before its columns.
--- @tparam ?function excluded returns the SQL of a column of perilune.excluded by name, if the statement has an excluded row
+--- Returns an expression as SQL text without parameters, in which column names are not preceded by table names.
+-- @tparam ?function excluded if the statement has an excluded row, returns the SQL for a column of perilune.excluded by its name
 local function inline(expression, excluded)
   local values = {}
   require("perilune.expressions.expression").collect(expression, values, 0)
@@ -237,6 +238,6 @@ end
 
 return {
   build = build, build_all = build_all, build_slot = builders.slot, read_order = read_order, inline = inline,
-  --- Adds functions that build the expressions of an operation: `f(shape, context)`, by the operation.
+  --- Adds builders for operations: functions `f(shape, context)`, by the name of the operation.
   add_builders = require("perilune.runtime.registry").adding_to(builders),
 }

@@ -1,12 +1,12 @@
---- Window functions, and aggregates that take their rows in an order.
+--- Window functions, and aggregates over rows in a given order.
 --
 --     Book.c.pages:sum():over{ partition_by = "author_id", order_by = "year" }             -- a running total
 --     perilune.rank():over{ order_by = Book.c.pages:desc() }
 --     Book.c.pages:average():over{ order_by = "year", frame = { rows = { -2, 0 } } }       -- of this row and the two before it
 --     Book.c.title:group_concat(", "):order("year")
 --
--- A frame selects rows relative to the current row, by one of `rows`, `range` and `groups`: its bounds are numbers before
--- (negative) or after the current row (0), or "unbounded"; `exclude` leaves some rows out.
+-- A frame selects rows relative to the current row, by `rows`, `range` or `groups`. A bound is a negative number for rows before the
+-- current row, 0 for the current row, a positive number for rows after it, or "unbounded". `exclude` omits some of these rows.
 
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
@@ -22,7 +22,7 @@ local public = {}
 
 -- Lists of columns ----------------------------------------------------------------------------------------------------------
 
---- Reads one column of a list: a name, SQL text, or an expression.
+--- Reads one element of a list of columns: a name, SQL text, or an expression.
 local function read_term(place, term)
   if marks.is_expression(term) then return term end
   if type(term) == "string" and term ~= "" then
@@ -32,7 +32,7 @@ local function read_term(place, term)
   raise("argument", place .. ": expected a column (its name, or an expression) or a list of columns, got " .. errors.describe(term))
 end
 
---- Adds columns given alone or in a list.
+--- Adds columns to the parts of an operation. They are given as a list or as a single column.
 -- @return the number of columns
 local function add_terms(place, given, parts)
   if given == nil then return 0 end
@@ -65,7 +65,7 @@ local function check_bound(place, unit, value)
     unit, unit == "range" and "a number" or "an integer", errors.describe(value)))
 end
 
---- Returns a bound as SQL.
+--- Returns the SQL for a bound of a frame.
 local function bound_text(value, unbounded)
   if value == "unbounded" then return "UNBOUNDED " .. unbounded end
   if value == 0 then return "CURRENT ROW" end
@@ -84,7 +84,7 @@ local function frame_unit(place, frame)
   return unit or raise("argument", place .. ": frame: expected one of rows, range and groups with its bounds, such as { rows = { -2, 0 } }")
 end
 
---- Returns the frame as SQL.
+--- Returns the SQL for a frame.
 -- @tparam integer order_count the number of terms in the order; nil if the order is SQL text
 local function read_frame(place, frame, order_count)
   if type(frame) ~= "table" or getmetatable(frame) ~= nil then
@@ -144,7 +144,7 @@ function public:over(window, surplus)
   return list_operation("window", partition_count .. " " .. frame, parts, place)
 end
 
---- Sets the order in which an aggregate takes its rows: for group_concat and json_group_array.
+--- Sets the order in which an aggregate processes its rows, for group_concat and json_group_array.
 function public:order(...)
   if select("#", ...) == 0 then raise("argument", "aggregate:order: expected at least one column") end
   local parts = { self, n = 1 }
@@ -175,12 +175,12 @@ local function check_count(place, position, value, least)
     errors.describe(value)))
 end
 
---- Divides the rows into a number of groups, and returns the number of the row's group.
+--- Divides the rows into groups and returns the number of the row's group.
 function public.ntile(count)
   return list_operation("call", "ntile", { check_count("perilune.ntile", 1, count, 1), n = 1 }, "perilune.ntile")
 end
 
---- Return the value in a row before (lag) or after (lead) the current one.
+--- Return the value of the expression in a row before (lag) or after (lead) the current row.
 -- @tparam ?integer distance 1 by default
 -- @param default the value if there is no such row; NULL by default
 for _, name in ipairs{ "lag", "lead" } do

@@ -16,13 +16,13 @@
 
 local errors = require "perilune.native.errors"
 
---- Raises for an unusable result of a file.
+--- Raises an error that a migration file returns neither a function nor a table with `up`.
 local function mistake(path, got)
   errors.raise("argument", path .. ": expected it to return a function(db), or a table with the function `up`, got "
     .. (got == nil and "nothing" or errors.describe(got)))
 end
 
---- Returns the options and the function of a migration in Lua.
+--- Returns the options and the function of a migration file in Lua.
 local function read(path, value)
   if type(value) == "function" then return {}, value end
   if type(value) ~= "table" then mistake(path, value) end
@@ -35,7 +35,7 @@ local function read(path, value)
 end
 
 --- Registers the migrations of a folder.
--- @tparam table functions the functions of Swift
+-- @tparam table functions the native functions for migrations
 -- @tparam string path
 -- @tparam function add receives name, options, body and source
 return function(functions, path, add)

@@ -7,9 +7,9 @@
 --     m:register("add pages", "ALTER TABLE book ADD COLUMN pages INTEGER")
 --     m:migrate(db)
 --
--- The handle of a migration is invalid after it. Inside a migration, `db`, `perilune.database` and the default database of records
--- and requests are the migrated database. `has_schema_changes` and `erase_on_schema_change` run the applied migrations again, on a
--- scratch database: their effects outside of the database are repeated.
+-- The handle of a migration is invalid after the migration. Inside a migration, `db`, `perilune.database` and the default database of
+-- records and requests are the migrated database. `has_schema_changes` and `erase_on_schema_change` run the applied migrations again on a
+-- scratch database, so that their effects outside of the database are repeated.
 
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
@@ -24,7 +24,7 @@ local public = {}
 
 local migrator = {}
 local metatable = { __name = "migrator" }
---- The states of migrators. They are kept outside of the migrators, so that scripts cannot damage them.
+--- The states of migrators. Scripts cannot access this table and damage them.
 local states = setmetatable({}, { __mode = "k" })
 
 local foreign_key_checks = { "deferred", "immediate", "disabled" }
@@ -65,7 +65,7 @@ local function read_checks(place, value)
     .. errors.describe(value))
 end
 
---- Checks the names of options. Errors name the migration's file, if there is one, because no line of a script is responsible.
+--- Checks the names of options. For a migration in a file, errors name the file, because no line of a script is responsible.
 local function check_option_names(place, options, file)
   local is_known, err = pcall(checks.option_names, place, options, { foreign_keys = true, merges = true, down = true })
   if is_known then return end
@@ -73,16 +73,16 @@ local function check_option_names(place, options, file)
   errors.raise(err.kind, file .. ": " .. err.message, { name = err.name, suggestion = err.suggestion })
 end
 
---- Wraps a function of a migration so that its default database is the migrated one. That may be another file, or the scratch
--- database of `has_schema_changes`.
+--- Wraps a function of a migration so that its default database is the database being migrated, which may also be the scratch database of
+-- `has_schema_changes`.
 local function on_its_database(f)
   return function(handle, ...)
     return native_records.with_default_database(handle, perilune, function(_, ...) return f(handle, ...) end, ...)
   end
 end
 
---- Adds a migration from a function, a text or a file. All migrations are added here.
--- @tparam table source file, its checksum, and sql, if known
+--- Adds a migration from a function, SQL text or a file. All ways to register a migration use this function.
+-- @tparam table source the file, its checksum and the SQL, if known
 local function add(state, name, options, body, source)
   if type(name) ~= "string" then
     errors.raise("argument", "m:register: argument 1: expected the name of a migration, got " .. errors.describe(name))
@@ -113,14 +113,14 @@ local function add(state, name, options, body, source)
 end
 
 --- Adds a migration after the ones registered so far.
--- @tparam string name the name by which databases remember it; must never change
+-- @tparam string name the name that databases store for applied migrations; must never change
 -- @tparam ?table options
 --
 -- - `foreign_keys`: "deferred" (the default: not enforced during the migration, all checked at the end), "immediate" (enforced,
 --   so that tables cannot be rebuilt) or "disabled" (neither).
--- - `merges`: the names of previous migrations that this one replaces. The function's second argument is the set of those that
+-- - `merges`: the names of previous migrations that this one replaces. The function's second argument is the set of merged ones that
 --   have been applied to the database: `if not applied.v1 then ... end`.
--- - `down`: undoes the migration; a function that receives the database, or SQL: see `migrate_down`.
+-- - `down`: a function that receives the database, or SQL, to undo the migration; see `migrate_down`.
 -- @param body a function that receives the database, or SQL
 function migrator:register(name, options, body)
   local state = state_of(self, "register")
@@ -132,7 +132,7 @@ function migrator:register(name, options, body)
   return self
 end
 
---- Adds the migrations of a folder: see folder.lua.
+--- Adds the migrations of a folder; see folder.lua.
 function migrator:register_folder(path)
   local state = state_of(self, "register_folder")
   require("perilune.migrations.folder")(functions, path, function(...) add(state, ...) end)
@@ -156,7 +156,7 @@ local function database_or_default(method, db)
   return db
 end
 
---- Returns the migrations applied to a database: a list in the order in which they ran, and a set.
+--- Returns the migrations that have been applied to a database, in order and as a set.
 local function seen_by(method, db)
   db = database_or_default(method, db)
   if not database.table_exists(db, "grdb_migrations") then return {}, {} end
@@ -195,7 +195,7 @@ end
 --- Returns whether all migrations have been applied.
 function migrator:has_completed(db) return #select(self, "has_completed", db, false) == 0 end
 
---- Returns the applied migrations that this migrator does not know, in the order in which they ran.
+--- Returns the applied migrations that are not registered, in the order in which they ran.
 function migrator:unknown(db)
   local state, known, names = state_of(self, "unknown"), {}, {}
   for _, entry in ipairs(state.list) do
@@ -208,11 +208,11 @@ function migrator:unknown(db)
   return names
 end
 
---- Returns whether a later version of the program has migrated the database, so that there are unknown migrations.
+--- Returns whether the database has unknown migrations, because a later version of the program has migrated it.
 function migrator:is_superseded(db) return #migrator.unknown(self, db) > 0 end
 
---- Returns the applied migrations whose files have been edited since they ran on this database, in order. Migrations that are not
--- files, or that ran before checksums were recorded, are never included.
+--- Returns the applied migrations whose files have been edited since then, in order. Migrations that are not files, or that ran before
+-- checksums were recorded, are never included.
 function migrator:edited(db)
   local state, names = state_of(self, "edited"), {}
   db = database_or_default("edited", db)
@@ -252,8 +252,8 @@ local function read_options(method, options, short, known)
   return checks.options("m:" .. method, options, known)
 end
 
---- Runs the migrations that have not been applied, in order, each in its own transaction. If one fails, it is
--- rolled back, previous ones are kept, and later ones do not run. The error, which has a field `migration`, is raised.
+--- Runs the pending migrations in order, each in its own transaction. If one fails, it is rolled back, earlier ones are kept, and later
+-- ones do not run. The raised error has a field `migration`.
 -- @param ?db the database; the default database if omitted
 -- @param ?options the name of the last migration to run, or a table
 --
@@ -271,7 +271,7 @@ function migrator:migrate(db, options)
   })
 end
 
---- Returns the migrations applied after a given one, the last one first.
+--- Returns the migrations that were applied after a given one, in reverse order.
 local function seen_after(state, seen, target)
   local names = {}
   for index = #seen, 1, -1 do
@@ -289,12 +289,12 @@ end
 
 local down_options = { to = "string", did_undo = "function" }
 
---- Undoes the last applied migration with its `down`, in a transaction.
+--- Undoes the last applied migration by its `down`, in a transaction.
 -- @param ?db the database; the default database if omitted
 -- @param ?options the name of a migration, or a table
 --
 -- - `to`: that name. All migrations applied after it are undone, the last one first, if all have a `down`.
--- - `did_undo`: a function called after each with its name.
+-- - `did_undo`: a function called after each of them with its name.
 -- @treturn ?string the name of the migration undone last; nil if there was none
 function migrator:migrate_down(db, options)
   local state = state_of(self, "migrate_down")
@@ -324,9 +324,8 @@ function metatable.__index(self, name)
   require("perilune.runtime.other_names").raise("migrator", "method", name, names)
 end
 
---- `erase_on_schema_change`: whether to erase and migrate a database again if its schema differs from its migrations. All
--- data is
--- lost; for development only. Files must be named: `m:migrate(db, { erase = "a.db" })`.
+--- `erase_on_schema_change`: whether to erase the database and run all migrations again if its schema differs from its migrations. All data
+-- is lost; for development only. For a file, its name must be confirmed: `m:migrate(db, { erase = "a.db" })`.
 function metatable.__newindex(self, name, value)
   if name ~= "erase_on_schema_change" then errors.raise_unknown("field", name, { "erase_on_schema_change" }) end
   if type(value) ~= "boolean" then
@@ -341,7 +340,7 @@ end
 
 metatable.__metatable = false
 
---- Makes a migrator.
+--- Creates a migrator.
 -- @tparam ?table options `folder`: the path of a folder with the first migrations
 function public.migrator(options)
   if options ~= nil and type(options) ~= "table" then

@@ -1,4 +1,4 @@
---- Undoes migrations: runs their `down` in a transaction, and marks them as not applied.
+--- Undoes migrations: runs their `down` in a transaction, and removes them from the list of applied migrations.
 
 local errors = require "perilune.native.errors"
 
@@ -21,7 +21,7 @@ local function undoing(list, name)
   return entry
 end
 
---- Raises if rows refer to missing rows.
+--- Raises if the undone migration leaves foreign keys that refer to missing rows.
 local function check_foreign_keys(db, name)
   local violation = db:foreign_key_violations()[1]
   if not violation then return end
@@ -40,11 +40,11 @@ local function undo(handle, entry)
   end)
 end
 
---- Undoes a migration, in a transaction.
+--- Undoes a migration in a transaction.
 local function undo_one(db, entry)
   db:write_without_transaction(function(handle)
     local is_enforced = entry.foreign_keys ~= "immediate" and handle:fetch_value("PRAGMA foreign_keys") == 1
-    -- As in migrations, so that tables can be rebuilt without deleting the rows that refer to them.
+    -- As in migrations, foreign keys are not enforced, so that tables can be rebuilt without deleting the rows that refer to them.
     if is_enforced then handle:execute("PRAGMA foreign_keys = OFF") end
     local is_done, err = pcall(undo, handle, entry)
     if is_enforced then handle:execute("PRAGMA foreign_keys = ON") end
@@ -54,10 +54,10 @@ local function undo_one(db, entry)
   end)
 end
 
---- Undoes migrations, each in its own transaction. Nothing is done if one of them has no `down`.
+--- Undoes migrations, each in its own transaction. Raises before undoing anything if one of them has no `down`.
 -- @tparam table list the migrator's entries
 -- @tparam {string,...} names the migrations in the order in which they are undone
--- @tparam function did_undo called after each with its name
+-- @tparam function did_undo called after each of them with its name
 return function(db, list, names, did_undo)
   local entries = {}
   for index, name in ipairs(names) do entries[index] = undoing(list, name) end
