@@ -1,4 +1,4 @@
---- Automations: functions that run when something happens.
+--- Automations: functions that run when a trigger occurs.
 
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
@@ -21,18 +21,18 @@ local public = {}
 local automations = {}
 --- All automations, in the order of their definition.
 local list = {}
---- The automations that a file being loaded has defined so far; nil: definitions take effect at once.
+--- The automations that the file being loaded has defined so far. If nil, definitions take effect immediately.
 local staging
 
---- Whether the file being loaded continues automations that were parked.
+--- Whether the file being loaded continues automations that another state has parked.
 local is_resumed = false
---- The number of active runs, and the waiter for it to reach zero, if any.
+--- The number of active runs, and the waiter for this number to become zero, if any.
 local running_count, idle_place = 0, nil
---- The scope of anything that no file owns, see `native.scope`.
+--- The scope of everything that belongs to no file; see `native.scope`.
 local host_scope = 0
 --- The scope of the file that was loaded last; nil if no file was loaded.
 local file_scope
---- The modules that this file has required, while another file is being loaded.
+--- The modules required by the current file, while a new file is being loaded.
 local former_modules
 
 local modes = { "parallel", "queued", "restart", "single" }
@@ -44,17 +44,18 @@ local option_kinds = {
 
 -- One run ---------------------------------------------------------------------------------------------------------------------
 
---- Finished runs to record once nothing uses the database: code that triggers or cancels a run may be inside an access.
+--- Finished runs that are recorded once no code is using the database, because the code that triggers or cancels a run may be inside an
+-- access.
 local unkept = {}
 --- Whether recording these runs is scheduled.
 local is_keeping = false
 
---- Logs an error, at the place where the automation is defined.
+--- Logs an error with the file and line where the automation is defined.
 local function log_error(self, message, e)
   perilune.log.error(message, { automation = self.name, error = e ~= nil and tostring(e) or nil, script = self.file, line = self.line })
 end
 
---- Whether the handler of `perilune.on_error`, or the program, receives an error.
+--- Returns whether the handler of `perilune.on_error`, or the program, receives an error.
 local function is_reported(self, e)
   if e == nil then return false end
   local is_ok, is_heard = pcall(native_loop.report, e, self.scope)
@@ -63,7 +64,7 @@ end
 
 local keep_later
 
---- Retry limits for a busy database: the number of attempts, and of runs.
+--- The limits for retrying when a database is busy: attempts for each run, and runs that are not recorded yet.
 local most_delays, most_unkept = 10, 1000
 
 local function is_busy(e)
@@ -79,10 +80,10 @@ end
 --- The outcomes that are logged and reported to `on_failure`.
 local is_failure = { failed = true, interrupted = true, diverged = true }
 
---- Records a run, and reports its failure like the failure of a timer, or else logs it, unless a caller waits for the run. Never raises.
--- @tparam ?boolean is_last whether nothing can be retried later, because the program ends
+--- Records a run. Reports its failure like the failure of a timer, or else logs it, unless a caller is waiting for the run. Never raises.
+-- @tparam ?boolean is_last whether the program is ending, so that nothing can be retried later
 local function keep(self, details, is_awaited, is_last)
-  -- A preview shows what the automation changes, not that it ran.
+  -- Previews show the changes that an automation makes, but do not record the run.
   if perilune.context == "preview" then return end
   local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
   if not is_kept and not is_last and is_delayed(details, failure) then return keep_later(self, details, is_awaited, 1.0) end
@@ -92,8 +93,8 @@ local function keep(self, details, is_awaited, is_last)
   end
 end
 
---- Returns the runs to record: it drops runs that newer ones would remove from the table at once, unless they must be logged.
--- Otherwise, a thousand simultaneous events would need a thousand transactions.
+--- Returns the runs to record, without the runs that newer ones would remove from the table immediately; failures are always included.
+-- Otherwise a thousand simultaneous events would need a thousand transactions.
 local function without_superseded(list_of_runs)
   local counts, wanted = {}, {}
   for index = #list_of_runs, 1, -1 do
@@ -116,11 +117,11 @@ local function keep_unkept(is_last)
   for _, run in ipairs(kept) do keep(run[1], run[2], run[3], is_last) end
 end
 
---- Records a run once the script waits or has ended.
+--- Records a run when the script waits or has ended.
 function keep_later(self, details, is_awaited, seconds)
   unkept[#unkept + 1] = { self, details, is_awaited }
   if is_keeping then return end
-  -- If no task can be started because of a limit, the next run records them.
+  -- If a limit prevents starting a task, the next run records these runs.
   is_keeping = pcall(native_loop.start, function()
     if seconds then native_loop.sleep(seconds) end
     keep_unkept()
@@ -147,14 +148,14 @@ local function report_failure(self, context, details)
   if not is_started then log(e) end
 end
 
---- Whether the next process that defines the automation continues a run that ends with this one.
+--- Returns whether another process continues the run if this process ends.
 local function is_continued(run)
   if not run.id then return false end
   if run.automation.durable then return run.reason ~= "removed" end
   return run.is_program_ending and run.automation.interrupted ~= "fail"
 end
 
---- Starts waiting runs after one has left memory.
+--- Starts waiting runs after a run has ended or been suspended.
 local function after_run(run)
   local self = run.automation
   if self.durable then
@@ -198,12 +199,12 @@ end
 
 local attempt
 
---- Whether an error means that the whole program ends.
+--- Returns whether an error means that the program is ending.
 local function is_cancellation(e)
   return type(e) == "userdata" and e.kind == "cancelled"
 end
 
---- Starts a part of a run. If a limit prevents that, the run fails.
+--- Starts a part of a run. The run fails if a limit prevents this.
 local function begin(run, f)
   local is_ok, e = pcall(f)
   if is_ok then return end
@@ -221,7 +222,7 @@ local function attempt_later(run, seconds)
   end)
 end
 
---- Records that a run waits for its next attempt. If the database refuses, the run is recorded at its end.
+--- Records that a run is waiting for its next attempt. If the database refuses this, the run is recorded when it ends.
 local function record_wait(run)
   if not run.id then return end
   local is_ok, e = pcall(runs.wait, run.automation.db, {
@@ -230,7 +231,7 @@ local function record_wait(run)
   if not is_ok then log_error(run.automation, "the next attempt of an automation could not be recorded", e) end
 end
 
---- Records that an attempt starts. If the database is busy, the automation runs anyway, and the run is recorded at its end.
+--- Records the beginning of an attempt. If the database is busy, the automation still runs, and the run is recorded when it ends.
 local function record_attempt(run)
   if perilune.context == "preview" then return end
   local self = run.automation
@@ -247,7 +248,7 @@ local function record_attempt(run)
   end
 end
 
---- Undoes the steps of a durable run and ends it as failed. The row is marked first, because the process may end in between.
+--- Undoes the steps of a durable run and ends the run as failed. First marks the row, because the process may end during this.
 local function fail_durably(run, e, traceback)
   local self = run.automation
   self.db:write(function(handle)
@@ -257,7 +258,7 @@ local function fail_durably(run, e, traceback)
   finish(run, "failed", { error = e, traceback = traceback, reason = problem })
 end
 
---- Settles an attempt of a durable run that failed or was suspended.
+--- Handles an attempt of a durable run that has failed or was suspended.
 local function settle_durable(run, e)
   local self, retry = run.automation, run.automation.retry
   local kind = type(e) == "userdata" and e.kind
@@ -290,14 +291,14 @@ local function settle_durable(run, e)
   after_run(run)
 end
 
---- Handles a failed attempt: schedules another attempt, or ends the run.
+--- Handles a failed attempt: schedules the next attempt or ends the run.
 local function fail(run, e)
   if run.is_over then return end
   run.is_cancelled = run.is_cancelled or is_cancellation(e) and not (run.execution and run.execution.is_suspended)
   if run.automation.durable and run.id then
     local is_ok, problem = pcall(settle_durable, run, e)
     if is_ok then return end
-    -- The record could not be written: no other process takes the run while this one is alive, so it is given back later.
+    -- The run could not be recorded. Other processes do not take it over while this process is alive, so it is released later.
     log_error(run.automation, "a durable run could not be settled; it is continued later", problem)
     forget_run(run)
     run.is_over = true
@@ -320,12 +321,12 @@ local function succeed(run, reason)
   finish(run, run.is_cancelled and "cancelled" or reason and "skipped" or "succeeded", { reason = reason })
 end
 
---- Passes the observed values to the guard and the function.
+--- Sets the observed values in the context of the guard and the function.
 local function take_values(context, values)
   context.value, context.values = values[1], values
 end
 
---- Executes the function of a durable run from its beginning.
+--- Executes the function of a durable run from the beginning.
 local function attempt_durable(run)
   local self = run.automation
   if run.fetch_values then take_values(run.context, table.pack(run.fetch_values(self.db))) end
@@ -343,7 +344,7 @@ local function attempt_durable(run)
   succeed(run)
 end
 
---- Runs the guard and the function in a separate task, so that an error or a limit ends only this task.
+--- Runs the guard and the function in a separate task, so that an error or a limit ends only that task.
 function attempt(run)
   local self = run.automation
   run.attempts = run.attempts + 1
@@ -364,21 +365,21 @@ local function no_statements()
   return {}, 0, ""
 end
 
---- The ids of the runs that are recorded as queued, by their triggers.
+--- The ids of runs that are recorded as queued, by trigger.
 local recorded = setmetatable({}, { __mode = "k" })
 
 local function make_run(self, trigger, context)
   return {
     automation = self, trigger = trigger, context = context, attempts = 0, interruptions = 0, started_at = perilune.now(), start = native_loop.now(),
     read_statements = no_statements,
-    -- A run that was started by hand receives the values that a change would provide.
+    -- A manually started run receives the values that a change would provide.
     fetch_values = trigger.kind == "manual" and self.fetch_values or nil,
   }
 end
 
 local Context = { __index = function(_, name) return durable_runs.refuse(name) end }
 
---- Makes the context that the functions of an automation receive.
+--- Creates the context that the automation's functions receive.
 local function make_context(self, trigger, is_rerun)
   return setmetatable({ automation = self, trigger = trigger, db = self.db, event = trigger.data, is_rerun = is_rerun }, Context)
 end
@@ -392,7 +393,7 @@ end
 
 --- Runs an automation.
 -- @tparam ?table values the observed values, packed, if a change triggered the run
--- @tparam ?function on_end receives the details of the run once it has ended
+-- @tparam ?function on_end receives the details of the run after its end
 local function start(self, trigger, values, on_end)
   local context = make_context(self, trigger)
   if values then take_values(context, values) end
@@ -404,7 +405,7 @@ end
 
 -- Runs whose process has ended ------------------------------------------------------------------------------------------------
 
---- Restarts an interrupted run, or continues to wait for its next attempt.
+--- Restarts an interrupted run, or waits until its next attempt.
 local function continue(run, row)
   local wait = row.outcome == "waiting" and row.wakes_at and perilune.date(row.wakes_at) - perilune.now() or 0
   if wait > 0 then attempt_later(run, wait) else attempt(run) end
@@ -432,7 +433,7 @@ local function trigger_of(row)
   return is_ok and type(trigger) == "table" and trigger or { kind = "manual" }
 end
 
---- Restores the start of a run and the error of its last attempt from its row.
+--- Restores the start time of a run and the error of its last attempt from its row.
 local function restore(run, row)
   run.started_at = perilune.date(row.started_at)
   run.start = native_loop.now() - (perilune.now() - run.started_at)
@@ -456,7 +457,7 @@ local function recover(self)
   end
 end
 
---- Cancels a run. A waiting run gets an error where it waits, after which it may clean up.
+--- Cancels a run. If it is waiting, an error is raised where it waits, so that it can clean up.
 local function cancel_run(run, reason)
   run.is_cancelled, run.reason = true, reason
   if run.timer then
@@ -465,7 +466,7 @@ local function cancel_run(run, reason)
     return finish(run, "cancelled", {}, true)
   end
   local was_live, has_begun = native_loop.stop(run.task, true)
-  -- A task that has not begun never will.
+  -- A task that has not begun is never started now.
   if was_live and not has_begun then
     run.is_over = true
     finish(run, "cancelled", {}, true)
@@ -481,8 +482,8 @@ local function skip(self, trigger, reason)
   })
 end
 
---- Records that the observed value could not be fetched, as a failed run.
--- @tparam ?number seconds the time until the next try; nil if there are no more tries
+--- Records a failed run, because the observed value could not be fetched.
+-- @tparam ?number seconds the time until the next attempt; nil if there is none
 local function fail_to_look(self, e, seconds)
   local reason = "its observed value could not be fetched"
   if seconds then reason = ("%s; retrying in %gs"):format(reason, seconds) end
@@ -494,7 +495,7 @@ local function fail_to_look(self, e, seconds)
   report_failure(self, { automation = self, trigger = details.trigger, db = self.db }, details)
 end
 
---- Starts the run of the next waiting trigger.
+--- Starts a run for the next queued trigger.
 function automations.start_waiting(self)
   local next_one = self.running_count == 0 and table.remove(self.waiting, 1)
   if next_one then start(self, next_one.trigger, next_one.values) end
@@ -520,7 +521,7 @@ local on_trigger = {
   end,
 }
 
---- Starts or continues a claimed durable run.
+--- Starts or continues a durable run that this state has claimed.
 local function start_claimed(self, row, on_end)
   local trigger = trigger_of(row)
   local context = make_context(self, trigger, row.interruptions > 0 or row.attempts > 1)
@@ -534,8 +535,9 @@ local function start_claimed(self, row, on_end)
   attempt(run)
 end
 
---- Starts, queues or skips a run for a trigger, depending on the mode of the automation.
--- @tparam ?table how `record(handle)` consumes the trigger in the transaction that records the run; `waits`: queue it in every mode
+--- Starts, queues or skips a run for a trigger, as determined by the automation's mode.
+-- @tparam ?table how `record(handle)` consumes the trigger in the transaction that records the run; `waits`: whether to queue the run in
+-- every mode
 local function receive(self, trigger, values, how)
   if self.is_removed then return end
   if self.durable then return durable_queue.add(self, trigger, how) end
@@ -558,7 +560,7 @@ end
 
 local Automation = { __name = "perilune.automation" }
 
---- Runs the automation now, including its guard, as if it had been triggered. Observed values are fetched first.
+--- Runs the automation now, including its guard, as if it had been triggered. First fetches the observed values.
 -- @param data the value of `context.event`
 function Automation:run(data)
   if self.is_removed then errors.raise("usage", ('automation "%s": it has been removed'):format(self.name)) end
@@ -567,10 +569,10 @@ function Automation:run(data)
 end
 
 --- Takes over runs and due times from earlier processes.
--- @treturn ?row the recorded state of the automation
+-- @treturn ?row the previous record of the automation
 local function prepare(self)
   if perilune.context == "preview" then return nil end
-  -- Done first, because every observation fetches again after a schema change, which would trigger a second run.
+  -- Creates the table first. Otherwise observations would fetch again after this schema change, which would trigger a second run.
   pcall(runs.prepare, self.db)
   local is_ok, e = pcall(self.durable and durable_queue.recover or recover, self)
   if not is_ok then
@@ -604,7 +606,7 @@ local function stop_trigger(self)
   self.source, self.next_due = nil, nil
 end
 
---- Skips the queued triggers.
+--- Records the queued triggers as skipped.
 local function skip_waiting(self, reason)
   local waiting = self.waiting
   self.waiting = {}
@@ -620,12 +622,12 @@ function Automation:disable()
   if perilune.context ~= "preview" then pcall(automation_table.disable, self.db, self.name) end
 end
 
---- Whether the automation is triggered.
+--- Returns whether the automation is being triggered.
 function Automation:is_enabled()
   return self.enabled
 end
 
---- Whether the automation is running.
+--- Returns whether the automation is running.
 function Automation:is_running()
   return self.running_count > 0
 end
@@ -636,7 +638,7 @@ function Automation:runs(count)
   return runs.last(self.db, self.name, count or 20)
 end
 
---- Leaves the queued triggers to the next process.
+--- Releases the runs of queued triggers, so that the next process starts them.
 local function release_waiting(self)
   local ids = {}
   for _, item in ipairs(self.waiting) do ids[#ids + 1] = recorded[item.trigger] end
@@ -665,7 +667,7 @@ function Automation:remove()
   if self.change_plan then pcall(require("perilune.events.change_log").remove, self.db, self.name) end
 end
 
---- Returns when a schedule is due next; nil for other triggers, and while the automation is disabled.
+--- Returns the next due time of a schedule; nil for other triggers, and while the automation is disabled.
 function Automation:next_time()
   return self.next_due and perilune.date.from_unix(0) + self.next_due or nil
 end
@@ -725,7 +727,7 @@ local function check_name(self, others)
   end
 end
 
---- Defines an automation, which is active from then on, as long as the program runs.
+--- Defines an automation, which is active until the program ends.
 --
 --     perilune.automation{
 --       name = "low stock",
@@ -761,13 +763,13 @@ end
 
 -- Files -----------------------------------------------------------------------------------------------------------------------
 
---- Ends everything that was started in a scope.
+--- Ends all timers, tasks and observers that were started in a scope.
 local function end_scope(scope)
   native_loop.end_scope(scope)
   require("perilune.events.transaction_observers").end_scope(scope)
 end
 
---- Enables an automation. An error includes its name and place, because the file itself has already ended.
+--- Enables an automation. Adds its name and position to errors, because the file that defines it has ended.
 local function enable(self)
   local is_ok, e = pcall(self.enable, self)
   if is_ok then return end
@@ -775,14 +777,14 @@ local function enable(self)
   errors.raise(e.kind, ('automation "%s": %s'):format(self.name, e.message), { file = self.file, line = self.line })
 end
 
---- Enables the loaded automations. If they are only listed, runs that are started by hand do not end with the file.
+--- Enables the loaded automations. If they are only listed, their manually started runs do not end with the file.
 local function begin_all(loaded, is_live)
   for _, self in ipairs(loaded) do
     if not is_live then self.scope = host_scope elseif self.enabled then enable(self) end
   end
 end
 
---- Deletes the recorded due times of automations that their file no longer defines.
+--- Deletes the recorded due times of automations that their files no longer define.
 local function forget_missing()
   if perilune.context == "preview" then return end
   local files_of = {}
@@ -795,11 +797,11 @@ local function forget_missing()
   for file, known in pairs(files_of) do pcall(automation_table.keep_only, known.db, file, known.names) end
 end
 
---- Runs a chunk that defines automations, in a new scope. The defined automations replace all others; everything that the
--- previously loaded file has started ends.
+--- Runs a chunk that defines automations, in a new scope. These automations replace all others. Everything that the previous file has
+-- started ends.
 -- @tparam function chunk
 -- @tparam boolean is_live whether the automations are triggered from then on; otherwise they are only listed
--- @tparam ?number poll the seconds between checks whether another process has written, for automations without the option
+-- @tparam ?number poll the interval in seconds for detecting writes of other processes, for automations without this option
 -- @return the number of automations
 function automations.load(chunk, is_live, poll)
   local scope, former, former_scope = native_loop.scope(), perilune.automations(), file_scope
@@ -816,7 +818,7 @@ function automations.load(chunk, is_live, poll)
   return #list
 end
 
---- Ends all automations because the program ends, and waits until their runs have ended and are recorded.
+--- Ends all automations at the end of the program. Waits until their runs have ended and are recorded.
 -- @return the number of runs that were active
 function automations.stop()
   local count = running_count
@@ -831,15 +833,15 @@ function automations.stop()
   return count
 end
 
---- Prepares for a file whose automations were parked by another state: due times since then are not missed, but late.
+--- Prepares for loading a file whose automations another state has parked. Due times since then count as late, not as missed.
 function automations.resume()
   is_resumed = true
 end
 
---- Returns whether this state can be parked: closed until something is due or another program writes.
--- @tparam number least the seconds until the next due time for which it is worth while
--- @tparam boolean ends whether to end the triggers if it can be parked, so that nothing begins before the state is closed
--- @treturn table reason (a text; nil: it can be parked), next_due (Unix seconds)
+--- Determines whether this state can be parked: closed until an automation is due or another program writes.
+-- @tparam number least the minimum number of seconds until the next due time for which parking is worthwhile
+-- @tparam boolean ends whether to stop the triggers if the state can be parked, so that no run begins before it is closed
+-- @treturn table `reason` (why the state cannot be parked, or nil) and `next_due` (Unix seconds)
 function automations.rest(least, ends)
   local is_active = running_count > 0 or #unkept > 0 or is_keeping
   local parking = require "perilune.events.automation_parking"
@@ -853,7 +855,7 @@ function automations.rest(least, ends)
   return rest
 end
 
---- Ends everything that a file started before it failed to load. The previous automations continue.
+--- Ends everything that a file has started before it failed to load. The previous automations stay active.
 function automations.abandon(scope)
   local failed = staging or {}
   staging, is_resumed = nil, false
@@ -866,7 +868,7 @@ end
 automations.module_paths = files.paths
 automations.make_globals = files.make_globals
 
---- Describes each automation for listings.
+--- Returns a description of each automation, for listings.
 function automations.describe()
   local rows = {}
   for index, self in ipairs(list) do
@@ -879,7 +881,7 @@ function automations.describe()
   return rows
 end
 
---- Starts a run by hand. A durable run starts as a claimed run.
+--- Starts a run manually. A durable run is claimed by this state immediately.
 local function start_by_hand(self, trigger, on_end)
   if not self.durable then return start(self, trigger, nil, on_end) end
   if perilune.context ~= "preview" then return start_claimed(self, durable_queue.add_claimed(self, trigger), on_end) end
@@ -891,8 +893,8 @@ local function start_by_hand(self, trigger, on_end)
   attempt(run)
 end
 
---- Runs an automation now, including its guard, and waits for the end of the run. Raises the error of a failed run.
--- @return the run, as in `runs`
+--- Runs an automation now, including its guard, and waits until the run ends. Raises the error of a failed run.
+-- @return the run, in the form of `runs`
 function automations.try(name, data)
   local names = {}
   for index, self in ipairs(list) do
@@ -912,7 +914,7 @@ function automations.try(name, data)
   errors.raise_unknown("automation", tostring(name), names)
 end
 
---- Raises unless an automation with the name is defined or has run on the default database.
+--- Raises unless an automation with this name is defined or has run on the default database.
 local function check_known(name)
   local names = runs.names(perilune.database)
   for _, self in ipairs(list) do names[#names + 1] = self.name end
@@ -924,7 +926,7 @@ local function check_known(name)
 end
 
 --- Returns the last runs that are recorded in the default database, newest first.
--- @tparam ?string name the automation; nil for all
+-- @tparam ?string name the name of an automation; nil for all of them
 function automations.runs(name, count)
   if name then check_known(name) end
   local list_of_runs = {}
@@ -939,7 +941,7 @@ function automations.runs(name, count)
 end
 
 --- Returns the state of all automations in the default database.
--- @tparam number stuck seconds after which an active run is a problem
+-- @tparam number stuck the number of seconds after which an active run counts as a problem
 function automations.status(stuck)
   return require("perilune.events.automation_status").all(perilune.database, stuck)
 end

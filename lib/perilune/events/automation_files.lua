@@ -1,4 +1,4 @@
---- Manages the modules that a file of automations requires: they are reloaded with the file.
+--- The modules and globals of automation files. Modules that a file requires are reloaded with the file.
 
 local output = require "perilune.events.automation_output"
 
@@ -7,7 +7,7 @@ local automation_files = {}
 --- The names of the modules that were loaded before the first file.
 local own
 
---- Returns the modules loaded by `require`; an empty table in scripts without modules.
+--- Returns the table of loaded modules; an empty one if scripts have no modules.
 local function loaded_modules()
   local package = rawget(_G, "package")
   local loaded = type(package) == "table" and package.loaded
@@ -22,8 +22,8 @@ local function required_by_files()
   return required
 end
 
---- Forgets the modules that files have required, so that `require` loads them again.
--- @return the argument for `put_back`
+--- Unloads the modules that files have required, so that `require` loads them again.
+-- @return the modules, for `put_back`
 function automation_files.forget_modules()
   local loaded = loaded_modules()
   if not own then
@@ -35,25 +35,25 @@ function automation_files.forget_modules()
   return required
 end
 
---- Replaces the modules that were required since by the given ones.
+--- Restores the given modules and unloads all others that files have required.
 function automation_files.put_back(modules)
   automation_files.forget_modules()
   local loaded = loaded_modules()
   for name, module in pairs(modules) do loaded[name] = module end
 end
 
---- The globals that each file has for itself. All other globals belong to the scripts that ran before the first file.
+--- The globals of which each file has its own copy. All other globals belong to the scripts that ran before the first file.
 local standard_names = {
   "_VERSION", "assert", "collectgarbage", "coroutine", "db", "debug", "dofile", "error", "getmetatable", "io", "ipairs", "load", "loadfile", "math",
   "next", "os", "package", "pairs", "pcall", "perilune", "print", "rawequal", "rawget", "rawlen", "rawset", "require", "select", "setmetatable",
   "string", "table", "tonumber", "tostring", "type", "utf8", "warn", "xpcall",
 }
 
---- Creates the globals for one version of a file, which are dropped with it.
+--- Creates the globals for a version of a file, which are discarded with it.
 -- @tparam table base the globals of the scripts that ran before the first file
 function automation_files.make_globals(base)
   local globals = {}
-  -- Before the copy, so that files print with the function that records the output of their runs.
+  -- This must happen before the globals are copied, so that the file's `print` records the output of its runs.
   output.watch(base)
   for _, name in ipairs(standard_names) do globals[name] = rawget(base, name) end
   globals._G = globals

@@ -1,4 +1,4 @@
---- Copies the printed output of automation runs into their journals.
+--- Records the printed output of automation runs.
 
 local native_loop = require "perilune.native.loop"
 
@@ -12,7 +12,7 @@ local function text_of(...)
   return table.concat(texts, "\t")
 end
 
---- Replaces `print` with a function that records its output, unless it was replaced already.
+--- Replaces `print` by a function that also records its output. Does nothing if it has been replaced already.
 -- @tparam ?table globals the globals of scripts
 function automation_output.watch(globals)
   globals = globals or _G
@@ -27,7 +27,7 @@ function automation_output.watch(globals)
   rawset(globals, "print", wrapped)
 end
 
---- Whether a function is the replaced `print`.
+--- Returns whether a function is the replaced `print`.
 function automation_output.is_own(f) return f ~= nil and f == wrapped end
 
 return automation_output

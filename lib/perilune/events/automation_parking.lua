@@ -1,4 +1,4 @@
---- Determines whether a state can be parked: closed until an automation is due or another program writes to the database.
+--- Parking: determines whether a state can be closed until an automation is due or another program writes to the database.
 
 local native_loop = require "perilune.native.loop"
 local perilune = require "perilune"
@@ -11,22 +11,22 @@ local automation_parking = {}
 
 local epoch = perilune.date.from_unix(0)
 
---- The result of a look at the state while it is made.
+--- The result of examining a state: whether it can be parked, and until when.
 local Look = {}
 Look.__index = Look
 
---- Notes a due time: a text of the database, or Unix seconds.
+--- Adds a due time, as text from the database or in Unix seconds.
 function Look:note_due(due)
   if type(due) == "string" then due = perilune.date(due) - epoch end
   if due then self.next_due = math.min(self.next_due or due, due) end
 end
 
---- Notes the number of a source that the library starts again with the automations.
+--- Adds an event source of the loop that is started again with the automations.
 function Look:note_source(id)
   if id then self.sources[#self.sources + 1] = id end
 end
 
---- Notes why the state cannot be parked. The first reason counts.
+--- Sets the reason why the state cannot be parked, unless there is an earlier one.
 function Look:refuse(text, ...)
   self.reason = self.reason or text:format(...)
 end
@@ -62,11 +62,11 @@ local function look_at_handler(look, handler)
   look:note_due(job_table.next_due(queue.db, queue.name))
 end
 
---- Looks at the automations, job handlers and other sources of this state, and at the database. Takes the lock for writing, so that it
--- sees each commit that any program has begun.
+--- Examines the automations, job handlers and other event sources of this state, and the database. It does so in a write transaction, so
+-- that it sees every commit that any program has begun.
 -- @tparam boolean is_active whether a run is active
--- @tparam number least the seconds until the next due time for which parking is worth while
--- @treturn table reason (nil: the state can be parked), next_due (Unix seconds)
+-- @tparam number least the minimum number of seconds until the next due time for which parking is worthwhile
+-- @treturn table `reason` (nil if the state can be parked) and `next_due` (Unix seconds)
 function automation_parking.look(list, is_active, least)
   local look = setmetatable({ sources = {} }, Look)
   if is_active then look:refuse("a run is active") end
@@ -82,12 +82,12 @@ function automation_parking.look(list, is_active, least)
   return { reason = look.reason, next_due = look.next_due and look.next_due + 0.0 }
 end
 
---- Moves the write-ahead log into the database file, so that the last connection that closes writes nothing.
+--- Copies the write-ahead log into the database file, so that closing the last connection writes nothing.
 function automation_parking.empty_log()
   pcall(perilune.database.checkpoint, perilune.database, "passive")
 end
 
---- Stops the handlers of jobs without a trace in the database.
+--- Stops the handlers of jobs without recording this in the database.
 function automation_parking.suspend_handlers()
   for _, handler in ipairs(job_workers.all()) do job_workers.suspend(handler) end
 end

@@ -1,4 +1,4 @@
---- The runs of automations. They are recorded in a database table before their functions start.
+--- The runs of automations, which are rows of a database table. A run is recorded before its function starts.
 
 local crashes = require "perilune.native.crashes"
 local owner_leases = require "perilune.events.owner_leases"
@@ -10,7 +10,7 @@ local runs = {}
 
 runs.table_name = "perilune_automation_run"
 
---- Marks Perilune's own statements, which journals and traces omit.
+--- A prefix for Perilune's own statements, which journals and traces omit.
 local own = "/* perilune */ "
 
 local columns = [[
@@ -39,7 +39,7 @@ local definition = own .. [[
     code TEXT
   )]]
 
---- Without `IN`, for which SQLite creates a temporary table with each written row.
+--- A condition without `IN`, for which SQLite would create a temporary table with each written row.
 local is_live = "(outcome = 'queued' OR outcome = 'running' OR outcome = 'waiting')"
 runs.is_live = is_live
 
@@ -50,7 +50,7 @@ local indexes = {
   own .. "CREATE INDEX IF NOT EXISTS perilune_automation_run_owned ON perilune_automation_run(automation, id) WHERE owner IS NOT NULL",
 }
 
---- Copies the runs from a table created by an earlier version. No table is renamed, because views may refer to it.
+--- Copies runs from a table of an earlier version. The table is not renamed, because views may refer to it.
 local function migrate(handle)
   handle:execute(own .. "CREATE TABLE perilune_automation_run_former AS SELECT * FROM perilune_automation_run")
   handle:execute(own .. "DROP TABLE perilune_automation_run")
@@ -59,7 +59,7 @@ local function migrate(handle)
   handle:execute(own .. "DROP TABLE perilune_automation_run_former")
 end
 
---- Creates the table unless it exists. It may have been dropped or rolled back.
+--- Creates or updates the table. It may have been dropped, or its creation rolled back.
 function runs.prepare(db)
   local sql = db:fetch_value(own .. "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'perilune_automation_run'")
   if sql and sql:find("waits_for", 1, true) and not sql:find(" IN (", 1, true) then return end
@@ -74,8 +74,8 @@ local function to_json(value)
   return is_ok and text or nil
 end
 
---- Returns a run that has ended in the form of a row of the table.
--- @tparam table details the details of its end; a suspended run has few
+--- Returns a run that has ended, in the form of a row of the table.
+-- @tparam table details the details of its end; some are missing for a suspended run
 function runs.row(automation, trigger, details)
   local function text(value) return value ~= nil and value ~= "" and tostring(value) or nil end
   return {
@@ -104,7 +104,7 @@ function runs.queue(db, run, consume)
   end)
 end
 
---- Releases runs that have not started, for the next process that defines their automation.
+--- Releases runs that have not started, so that the next process with their automation starts them.
 function runs.release(db, ids)
   db:write(function(handle)
     for _, id in ipairs(ids) do handle:execute(own .. "UPDATE perilune_automation_run SET owner = NULL WHERE id = ?", id) end
@@ -130,7 +130,7 @@ function runs.begin(db, run)
   end)
 end
 
---- Records that a run waits for another attempt, with the error of the last attempt.
+--- Records that a run is waiting for its next attempt, with the error of the last one.
 -- @tparam table run id, error, traceback, wakes_at
 function runs.wait(db, run)
   db:write(function(handle)
@@ -140,7 +140,7 @@ function runs.wait(db, run)
   end)
 end
 
---- Deletes the oldest finished runs of an automation. Skipped runs are counted separately.
+--- Deletes the oldest finished runs of an automation. Skipped runs are counted separately from others.
 local function prune(handle, automation, keep, is_skipped)
   local condition = is_skipped and "outcome = 'skipped'" or "outcome <> 'skipped' AND NOT " .. is_live
   handle:execute(own .. ([[
@@ -160,7 +160,7 @@ end
 --- Records the end of a run, and deletes the oldest runs of the automation.
 -- @tparam table run automation, trigger, started_at, duration (seconds), attempts, outcome, reason, error, traceback, output,
 --   statements; id if it was recorded before
--- @tparam integer keep the number of runs to keep, and of skipped runs
+-- @tparam integer keep the number of runs to keep, and also the number of skipped runs
 function runs.add(db, run, keep)
   runs.prepare(db)
   db:write(function(handle)
@@ -185,9 +185,8 @@ end
 local live_runs = own .. "SELECT * FROM perilune_automation_run WHERE automation = ? AND " .. is_live .. " ORDER BY id"
 local owned_runs = live_runs:gsub("ORDER BY", "AND owner IS NOT NULL %0")
 
---- Returns the runs of an automation that are recorded as active although nothing runs them: their owner is dead or has released
--- them.
--- @tparam boolean is_durable whether runs without an owner wait, any number of them, and are not orphans
+--- Returns the runs of an automation that are recorded as active but have no live owner: it is dead or has released them.
+-- @tparam boolean is_durable whether to ignore runs without an owner, which are in the queue of a durable automation
 function runs.orphans(db, automation, is_durable)
   if not db:table_exists(runs.table_name) then return {} end
   runs.prepare(db)
@@ -199,13 +198,13 @@ function runs.orphans(db, automation, is_durable)
   return list
 end
 
---- A run that was interrupted more often, with no step completed in between, is not continued.
+--- The maximum number of interruptions without a completed step in between. After more of them, a run is not continued.
 runs.most_interruptions = 20
 
 function runs.interruption_reason(count) return ("its process ended; it has been interrupted %d times"):format(count) end
 
---- Takes over a run, unless another process has done so in the meantime.
--- @treturn boolean whether this state now owns it
+--- Takes over a run, unless another process has already done so.
+-- @treturn boolean whether this state is now its owner
 function runs.take(db, row)
   return db:write(function(handle)
     local result = handle:execute(own .. [[
@@ -217,7 +216,7 @@ end
 
 -- Durable runs ----------------------------------------------------------------------------------------------------------------
 
---- Adds a run in the open transaction. It is started by the process that defines its automation.
+--- Adds a run in the open transaction. Any process with its automation may start it.
 -- @tparam table run automation, trigger, run_key
 function runs.add_queued(handle, run)
   crashes.label("trigger of", run.automation)
@@ -232,7 +231,7 @@ local claimable = own .. [[
 
 local first_live = own .. "SELECT id FROM perilune_automation_run WHERE automation = ? AND " .. is_live .. " ORDER BY id LIMIT 1"
 
---- Returns the number of the next run that is due.
+--- Returns the id of the next run that is due.
 -- @tparam boolean is_in_order whether a run starts only after the previous run has ended
 local function next_claimable(handle, automation, is_in_order, now)
   local id = handle:fetch_value(claimable, automation, now)
@@ -256,7 +255,7 @@ function runs.claim(db, automation, is_in_order)
   end)
 end
 
---- Whether a run of an automation is due, or belongs to a process that may end without settling it.
+--- Returns whether a run of an automation is due, or is owned by a process that may end before the run does.
 function runs.has_work(db, automation, is_in_order)
   return next_claimable(db, automation, is_in_order, tostring(clock())) ~= nil or db:fetch_value(own .. [[
     SELECT 1 FROM perilune_automation_run WHERE automation = ? AND owner IS NOT NULL AND ]] .. is_live .. " LIMIT 1", automation) == 1
@@ -271,15 +270,15 @@ function runs.take_queued(handle, id)
   return handle:fetch_one(own .. "SELECT * FROM perilune_automation_run WHERE id = ?", id)
 end
 
---- Returns the time at which the next waiting run continues.
+--- Returns the next time at which a waiting run continues.
 function runs.next_wake(db, automation)
   return db:fetch_value(own .. [[
     SELECT min(wakes_at) FROM perilune_automation_run
     WHERE automation = ? AND outcome = 'waiting' AND wakes_at < '9999' AND ]] .. is_live, automation)
 end
 
---- Records in the open transaction that a run waits and is not in memory. A wait does not count as an attempt.
--- @tparam table wait wakes_at, waits_for (the name of a signal), error (of a call that is repeated)
+--- Records, in the open transaction, that a run is waiting without being in memory. The current attempt is not counted.
+-- @tparam table wait wakes_at, waits_for (the name of a signal), error (of a call that will be repeated)
 function runs.suspend(handle, id, wait)
   handle:execute(own .. [[
     UPDATE perilune_automation_run SET outcome = 'waiting', owner = NULL, wakes_at = ?, waits_for = ?, attempts = attempts - 1, error = ?,
@@ -287,13 +286,13 @@ function runs.suspend(handle, id, wait)
     WHERE id = ?]], wait.wakes_at, text_of(wait.waits_for), text_of(wait.error), id)
 end
 
---- Records the key of a run and the code of its function, which are known when the run begins.
+--- Records the key of a run and the code of its function.
 function runs.set_details(handle, id, run_key, code)
   handle:execute(own .. "UPDATE perilune_automation_run SET run_key = ?, code = ? WHERE id = ?", run_key, code or perilune.null, id)
 end
 
---- Releases, in the open transaction, a run whose process has ended or that will be tried again.
--- @tparam table run id, wakes_at, error, traceback, reason; `is_failure` counts as a failed attempt
+--- Releases a run in the open transaction, because its process has ended or its attempt will be repeated.
+-- @tparam table run id, wakes_at, error, traceback, reason; `is_failure`: whether the attempt counts as failed
 function runs.give_back(handle, run)
   handle:execute(own .. [[
     UPDATE perilune_automation_run SET outcome = 'waiting', owner = NULL, wakes_at = ?, error = ?, traceback = ?, reason = ?,
@@ -304,7 +303,7 @@ end
 -- Reading ---------------------------------------------------------------------------------------------------------------------
 
 --- Returns the last runs, newest first.
--- @tparam ?string automation limits the result to its runs
+-- @tparam ?string automation the name of an automation; nil for all of them
 function runs.last(db, automation, count)
   if not db:table_exists(runs.table_name) then return {} end
   if automation == nil then
@@ -314,7 +313,7 @@ function runs.last(db, automation, count)
     own .. "SELECT * FROM perilune_automation_run WHERE automation = ? ORDER BY id DESC LIMIT ?", { automation, count })
 end
 
---- Returns the last run that was not skipped.
+--- Returns the last run of an automation that was not skipped.
 function runs.last_unskipped(db, automation)
   if not db:table_exists(runs.table_name) then return nil end
   return db:fetch_one(own .. [[

@@ -1,4 +1,4 @@
---- Reports the state of all automations known to a database, for users and monitoring.
+--- Status of all automations and job queues in a database, for users and monitoring.
 
 local owners = require "perilune.native.owners"
 local perilune = require "perilune"
@@ -8,7 +8,7 @@ local job_table = require "perilune.events.job_table"
 
 local automation_status = {}
 
---- The number of seconds by which a due time may be late.
+--- The number of seconds by which a run may be late without counting as a problem.
 local grace = 60
 
 local function last_of(db, name, condition)
@@ -20,7 +20,7 @@ local function first_line(text)
   return text and text:match("^[^\n]*") or "no error is recorded"
 end
 
---- Returns the active run that started first, and a problem with the active runs.
+--- Returns the active run that has started first, and the problem with an active run, if any.
 local function look_at_active(db, name, stuck)
   local active = db:fetch_all("/* perilune */ " .. [[
     SELECT * FROM perilune_automation_run WHERE automation = ? AND ]] .. runs.is_live .. " ORDER BY id", name)
@@ -100,8 +100,8 @@ local function add_queues(db, list)
   end
 end
 
---- Returns the automations that run, or have run, on a database, ordered by name, followed by the job queues.
--- @tparam number stuck seconds after which an active run is a problem
+--- Returns the automations that are running, or have run, on a database, ordered by name, followed by the job queues.
+-- @tparam number stuck the number of seconds after which an active run counts as a problem
 function automation_status.all(db, stuck)
   local entries, names = {}, {}
   for _, entry in ipairs(automation_table.all(db)) do

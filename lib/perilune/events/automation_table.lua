@@ -1,4 +1,4 @@
---- The table of automations with the process that runs each, and of due times, which outlast the process.
+--- The table of automations: which process runs each automation, and due times, which are kept after the process has ended.
 
 local crashes = require "perilune.native.crashes"
 local owners = require "perilune.native.owners"
@@ -44,7 +44,7 @@ function automation_table.register(db, automation)
   end)
 end
 
---- Records due times within a transaction.
+--- Records the due times of an automation, in the open transaction.
 -- @tparam ?date last the current due time
 -- @tparam ?date next
 function automation_table.set_due(handle, name, last, next)
@@ -52,7 +52,7 @@ function automation_table.set_due(handle, name, last, next)
     { last and tostring(last) or perilune.null, next and tostring(next) or perilune.null, name })
 end
 
---- Records that an automation is no longer triggered, or, at the end of the program, that nothing runs it.
+--- Records that an automation is no longer triggered.
 function automation_table.disable(db, name)
   if not db:table_exists(automation_table.table_name) then return end
   db:write(function(handle)
@@ -83,13 +83,13 @@ function automation_table.keep_only(db, file, names)
   end)
 end
 
---- Returns the names of the durable automations that wait for an event, in any process.
+--- Returns the names of the enabled durable automations with this event as their trigger, in any process.
 function automation_table.waiting_for_event(db, name)
   if not db:table_exists(automation_table.table_name) then return {} end
   return db:fetch_values(own .. "SELECT automation FROM perilune_schedule WHERE is_durable = 1 AND is_enabled = 1 AND trigger = ?", "event " .. name)
 end
 
---- Returns all records, ordered by name.
+--- Returns all rows of the table, ordered by name.
 function automation_table.all(db)
   if not db:table_exists(automation_table.table_name) then return {} end
   return db:fetch_all(own .. "SELECT * FROM perilune_schedule ORDER BY automation")

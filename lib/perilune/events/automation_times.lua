@@ -1,5 +1,4 @@
---- Triggers of automations that come at a time: `schedule` and `every`. Due times are recorded, so times missed between two processes are
---- noticed.
+--- Time triggers of automations: `schedule` and `every`. Due times are recorded, so that times missed between two processes are detected.
 
 local errors = require "perilune.native.errors"
 local native_loop = require "perilune.native.loop"
@@ -10,18 +9,18 @@ local read_seconds = require("perilune.runtime.durations").read
 
 local automation_times = {}
 
---- The maximum number of missed due times that are handled separately; the others become a single skipped run.
+--- The maximum number of missed due times that are handled individually. Earlier ones are recorded together as one skipped run.
 local most_missed = 1000
---- A shorter period is not recorded: it restarts with the program.
+--- Shorter periods are not recorded and start again with the program.
 local least_recorded_period = 1.0
---- With more missed due times than this, only the last day is examined.
+--- The maximum number of missed due times to count from the first one. If there are more, only the last day is examined further.
 local most_counted = 20000
 
 local catch_up_words = { "all", "one", "skip" }
 
 local epoch = perilune.date.from_unix(0)
 
---- Returns the Unix seconds of a date, with their fraction.
+--- Returns a date in Unix seconds, with fractions.
 local function seconds_of(date)
   return date - epoch
 end
@@ -39,8 +38,8 @@ local function read_catch_up(place, options, default)
   return catch_up, options.max_late and read_seconds(place .. ": option `on.max_late`", options.max_late)
 end
 
---- Handles a due time: records it and the next one together with the run that it starts.
--- @tparam table host the parts of the automation that are needed here: name, db, former, skip, set_next
+--- Handles a due time: starts a run, and records this due time and the next one in the same transaction.
+-- @tparam table host the required parts of the automation: name, db, former, skip, set_next
 local function fire(host, on_due, trigger, next_due, waits)
   host.set_next(next_due)
   on_due(trigger, nil, {
@@ -49,7 +48,7 @@ local function fire(host, on_due, trigger, next_due, waits)
   })
 end
 
---- Records the next due time if no run starts.
+--- Records the next due time without starting a run.
 local function record_next(host, next_due)
   host.set_next(next_due)
   if perilune.context == "preview" then return end
@@ -64,9 +63,9 @@ local function add_times(list, count, due, now, most, next_after)
   return count, due and due <= now
 end
 
---- Returns the due times that passed while nothing ran the automation.
--- @tparam function next_after returns the due time after a moment
--- @treturn {number,...} the last of them, at most `most_missed`
+--- Returns the due times that were missed while no process ran the automation.
+-- @tparam function next_after returns the next due time after a given time
+-- @treturn {number,...} the last ones of them, at most `most_missed`
 -- @treturn integer their number, or a lower bound of it
 local function missed_times(first, now, next_after)
   local list = {}
@@ -76,7 +75,7 @@ local function missed_times(first, now, next_after)
   return list, count
 end
 
---- Handles missed due times now, as far as the options require it.
+--- Starts runs for missed due times as specified by the options, and records the other ones as skipped.
 local function catch_up(host, plan, first, now, on_due, next_due)
   local list, count = missed_times(first, now, plan.next_after)
   if count == 0 then return end
@@ -84,7 +83,7 @@ local function catch_up(host, plan, first, now, on_due, next_due)
   local begin = #list - wanted + 1
   while begin <= #list and plan.max_late and now - list[begin] > plan.max_late do begin = begin + 1 end
   local left_out = count - (#list - begin + 1)
-  -- One run covers all missed times, so nothing is skipped.
+  -- A single run counts for all missed due times, so none is skipped.
   if left_out > 0 and not (plan.catch_up == "one" and begin <= #list) then
     local last = text_of(list[begin - 1] or list[#list])
     local text = left_out == 1 and "the due time %s was missed" or left_out .. " due times were missed, the last at %s"
@@ -96,7 +95,8 @@ local function catch_up(host, plan, first, now, on_due, next_due)
   end
 end
 
---- Returns the recorded next due time in Unix seconds if the trigger is unchanged. Records a time that the previous trigger has missed.
+--- Returns the recorded next due time in Unix seconds if the trigger has not changed. Otherwise records a due time that the previous
+-- trigger has missed.
 local function recorded_due(host)
   local former = host.former
   if not former or not former.next_due_at then return nil end
@@ -121,7 +121,7 @@ function automation_times.read_schedule(place, options)
   local text = "schedule " .. parsed.text .. (parsed.zone and " " .. parsed.zone or "")
   return text, function(_, on_due, _, host)
     local now, due = os.time(), recorded_due(host)
-    -- A due time for which a parked state was woken is not missed, however late it is.
+    -- If a parked state was opened again for a due time, that time is not missed, however late it is.
     local first = due and host.is_resumed and due <= now and due // 1 | 0 or nil
     if due and not first then catch_up(host, plan, due // 1 | 0, now, on_due, plan.next_after(now)) end
     local handle
@@ -140,7 +140,7 @@ end
 
 -- Periods ---------------------------------------------------------------------------------------------------------------------
 
---- A period that continues from the recorded due time.
+--- A timer with a period that continues from the recorded due time.
 local Period = {}
 Period.__index = Period
 
@@ -169,7 +169,7 @@ function automation_times.read_every(place, options)
     local period = setmetatable({}, Period)
     local function tick(due)
       local now = seconds_of(perilune.now())
-      -- Missed calls count as one, and the clock may have been set.
+      -- Several missed calls are combined into one. The clock may also have been set.
       local next_due = due + seconds >= now and due + seconds - now <= seconds and due + seconds or now + seconds
       arm(period, next_due - now, function() tick(next_due) end)
       fire(host, on_due, { kind = "every", due = text_of(due) }, next_due)

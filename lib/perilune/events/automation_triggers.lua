@@ -14,12 +14,12 @@ local durable_queue = lazily "perilune.events.durable_queue"
 --- The functions that scripts call.
 local public = {}
 
---- `poll`: the default interval, in seconds, for checking whether other processes have written; nil: no checks.
+--- `poll`: the default interval in seconds for detecting writes of other processes; nil to disable this.
 local triggers = { poll = nil }
 
 local kinds = { "change", "event", "every", "schedule" }
 
---- The automations that wait for each event, as lists by name.
+--- The automations with each event as their trigger, in lists by the event's name.
 local waiting = {}
 
 -- Changes ---------------------------------------------------------------------------------------------------------------------
@@ -29,7 +29,7 @@ local function table_name(value)
   return info and info.table or value
 end
 
---- Returns a fetch that observes whole tables while reading as little as possible from each.
+--- Returns a fetch function that makes an observation depend on whole tables but reads at most one row from each.
 local function one_row_of_each(queries)
   local count = 0
   return function(handle)
@@ -39,8 +39,8 @@ local function one_row_of_each(queries)
   end
 end
 
---- Returns a fetch of the fingerprints of all rows. For writes of other processes, it is only known that they have occurred, so the
--- rows must be compared.
+--- Returns a fetch function for the fingerprints of all rows. Writes of other processes are detected without details, so that all rows must
+-- be compared.
 local function all_rows_of_each(queries)
   return function(handle)
     local prints = {}
@@ -88,7 +88,7 @@ local function watch_value(db, options, poll, fire, on_error)
   return observation
 end
 
---- Returns the current value for a change trigger.
+--- Returns the current value for a trigger by changes.
 local function fetch_value(db, change)
   return db:read(function(handle)
     if type(change) == "function" then return change(handle) end
@@ -136,7 +136,7 @@ end
 local function read_event(place, options, is_durable)
   local name = options.event
   if type(name) ~= "string" then checks.fail(place, "option `on.event`: expected the name of an event, got " .. errors.describe(name)) end
-  -- For a durable automation, `perilune.emit` records the run itself.
+  -- `perilune.emit` records the runs of durable automations, so they need no receiver.
   if is_durable then return "event " .. name, function() return { cancel = function() end } end end
   return ("event %s"):format(name), function(_, fire)
     local list = waiting[name] or {}
@@ -153,7 +153,7 @@ local function read_event(place, options, is_durable)
   end
 end
 
---- Records runs of durable automations that wait for an event, in any process. Uses the open transaction if there is one.
+--- Records runs of durable automations that have an event as their trigger, in any process. Uses the open transaction if there is one.
 local function add_durable_runs(name, data)
   local is_ok, db = pcall(native_records.default_database)
   if not is_ok or not db or perilune.context == "preview" then return 0 end
@@ -164,7 +164,7 @@ local function add_durable_runs(name, data)
   return #automations
 end
 
---- Triggers the automations that wait for an event. Returns their number.
+--- Triggers all automations that have an event as their trigger. Returns their number.
 --
 --     perilune.emit("order_placed", { id = 7 })
 -- @tparam string name
@@ -183,7 +183,7 @@ local readers = { change = read_change, schedule = times.read_schedule, every = 
 
 local options_of_times = { "catch_up", "max_late", "zone", "jitter" }
 
---- Checks the option `on`.
+--- Reads the option `on` of an automation.
 -- @return a description for users; a function (database, fire, on_error, host) that starts the trigger and returns an object with
 --   a method `cancel`; and, if changes produce values, a function (database) that fetches them. `host` provides the parts of the
 --   automation that time triggers need: `name`, `db`, `trigger_text`, `former` (its previous record), `skip(trigger, reason)` and

@@ -1,5 +1,5 @@
---- Changes of tables that durable automations observe. SQLite triggers write the key and the operation of each change into a table, so
--- writes of all programs at any time are observed. The automation reads them in the order of the commits.
+--- The change log for durable automations that observe tables. SQLite triggers add the key and the operation of each change to a table, so
+-- that changes by any program at any time are recorded. Each automation reads them in the order of the commits.
 
 local crashes = require "perilune.native.crashes"
 local databases = require "perilune.native.databases"
@@ -18,7 +18,7 @@ local change_log = {}
 
 local own = "/* perilune */ "
 
---- Seconds between two checks for changes of other processes, and the number of changes that one transaction reads.
+--- The interval in seconds for detecting changes by other processes, and the number of changes that are read in one transaction.
 local poll, batch = 1.0, 500
 
 local definitions = {
@@ -52,7 +52,7 @@ local function key_columns(db, name, place)
   return key and #key.columns > 0 and key.columns or { "rowid" }
 end
 
---- Returns SQL that computes a row's key as SQL text: the literals of its columns.
+--- Returns SQL that computes the key of a row as SQL text: the literals of its columns.
 local function key_sql(row, columns)
   local parts = {}
   for index, column in ipairs(columns) do parts[index] = ("quote(%s.%s)"):format(row, sql_text.name(column)) end
@@ -88,7 +88,7 @@ local function uninstall(handle, name)
   end
 end
 
---- Removes the triggers of tables that no durable automation observes any more.
+--- Removes the triggers of tables that no durable automation observes.
 local function uninstall_unused(handle)
   local used = {}
   for _, text in ipairs(handle:fetch_values(own .. "SELECT tables FROM perilune_change_reader")) do
@@ -101,7 +101,7 @@ local function uninstall_unused(handle)
   end
 end
 
---- Creates the triggers and the reading position of an automation. A new one starts with the next change.
+--- Creates the triggers and the reading position of an automation. A new automation begins with the next change.
 local function prepare(self, plan)
   databases.guarded(self.db, function(handle)
     crashes.label("observation of tables by", self.name)
@@ -127,7 +127,7 @@ end
 
 -- Reading ---------------------------------------------------------------------------------------------------------------------
 
---- Returns the value of a key: a single value, or a table by column.
+--- Returns a key as a value: for one column its value, otherwise a table of values by column.
 local function key_value(handle, columns, text)
   local row = handle:fetch_one(own .. "SELECT " .. text)
   local values = row:values()
@@ -142,7 +142,7 @@ local function add_run(handle, self, change, key)
   runs.add_queued(handle, { automation = self.name, trigger = trigger, run_key = type(key) ~= "table" and tostring(key) or change.row_key })
 end
 
---- Whether a row matches the request now and did not when it was last examined.
+--- Returns whether a row matches the request now, but did not when it was last examined.
 local function comes_to_match(handle, self, plan, change, key)
   local is_match = change.operation ~= "delete" and plan.request:filter_key(key):fetch_one(handle) ~= nil
   if not is_match or change.operation == "insert" then
@@ -152,7 +152,7 @@ local function comes_to_match(handle, self, plan, change, key)
   return handle:execute(own .. "INSERT OR IGNORE INTO perilune_change_match VALUES (?, ?)", self.name, change.row_key).changed_rows == 1
 end
 
---- Whether changes have been recorded that an automation has not read.
+--- Returns whether there are recorded changes that an automation has not read.
 function change_log.has_unread(db, automation)
   return db:fetch_value(own .. [[
     SELECT 1 FROM perilune_change_reader WHERE automation = ? AND last_id < (SELECT max(id) FROM perilune_change)]], automation) == 1
@@ -163,8 +163,8 @@ local function prune(handle)
   handle:execute(own .. "DELETE FROM perilune_change WHERE id <= (SELECT min(last_id) FROM perilune_change_reader)")
 end
 
---- Queues runs for unread changes, in one transaction with the new reading position.
--- @treturn boolean whether there may be more
+--- Queues runs for unread changes. Updates the reading position in the same transaction.
+-- @treturn boolean whether there may be more unread changes
 local function consume(self, plan)
   local last = self.db:fetch_value(own .. "SELECT max(id) FROM perilune_change")
   local read = self.db:fetch_value(own .. "SELECT last_id FROM perilune_change_reader WHERE automation = ?", self.name)
@@ -188,11 +188,11 @@ local function consume(self, plan)
   return count == batch
 end
 
---- Returns the changed row as the request or the class fetches it; nil if it does not exist any more.
+--- Returns the changed row, fetched by the request or the class; nil if it no longer exists.
 function change_log.fetch(self, trigger)
   local plan, key = self.change_plan, trigger.key
   if not plan or trigger.operation == "delete" then return nil end
-  -- Keys must be plain tables, without the metatable of JSON objects.
+  -- A key must be a plain table, so the metatable of decoded JSON objects is removed.
   if type(key) == "table" then
     key = {}
     for name, value in pairs(trigger.key) do key[name] = value end
@@ -202,7 +202,7 @@ function change_log.fetch(self, trigger)
   end)
 end
 
---- Returns the key of an automation's run for a record, as a change of its row would give it; nil for any other value.
+--- Returns the key of an automation's run for a record. It is the same as for a change of the record's row. Returns nil for other values.
 function change_log.key_of(self, value)
   local info = record_class.info_of(value)
   if not info then return nil end
@@ -224,7 +224,7 @@ local function table_of(request)
   return request.node.root.source.table
 end
 
---- Returns the observed tables, with the columns of their keys.
+--- Returns the tables to observe, with the columns of their keys.
 local function make_plan(db, place, change, names)
   local plan = { tables = {}, columns = {}, classes = {}, request = marks.is_request(change) and change or nil }
   for index, name in ipairs(plan.request and { table_of(plan.request) } or names) do
@@ -260,7 +260,7 @@ local function start(self, plan)
     count = count + 1
     return count
   end, look, { on_error = function() end })
-  -- A database in a cluster cannot be observed, only polled.
+  -- A database in a cluster cannot be observed, so its change log is only polled.
   if not is_observed and (perilune.context ~= "live" or observation.kind ~= "cluster_refused") then error(observation, 0) end
   if is_observed then state.observation = observation end
   if perilune.context == "live" then state.timer = native_loop.start_timer(poll, poll, look, false) end
@@ -272,7 +272,7 @@ local function start(self, plan)
   return state
 end
 
---- Checks the option `on` of a durable automation that observes changes.
+--- Reads the option `on` of a durable automation that observes changes.
 function change_log.read(place, on, change_names)
   local change = on.change
   if type(change) == "function" then
@@ -290,7 +290,7 @@ function change_log.read(place, on, change_names)
     prepare(self, self.change_plan)
     return start(self, self.change_plan)
   end, function(db)
-    -- A run started by `run` receives the first row.
+    -- A run started by `run` receives the first row of the request or table.
     return (marks.is_request(change) and change or perilune.record(names[1])):fetch_one(db)
   end
 end

@@ -1,4 +1,4 @@
---- The queue of a durable automation: the rows of its runs that no process owns.
+--- The queue of a durable automation: its runs that are not owned by any process.
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
@@ -14,10 +14,10 @@ local wake = require "perilune.events.wake"
 
 local durable_queue = {}
 
---- Seconds between two checks for work of other processes.
+--- The interval in seconds for detecting work from other processes.
 local poll = 1.0
 
---- Seconds until a run continues that keeps ending its process, at most.
+--- The maximum delay in seconds before continuing a run that has ended its process repeatedly.
 local longest_pause = 60
 
 local code_changes = { "continue", "restart", "stop" }
@@ -44,7 +44,7 @@ function durable_queue.add(self, trigger, how)
   wake.later(self.db)
 end
 
---- Adds a run that this state starts itself.
+--- Adds a run that this state will execute itself, and claims it.
 -- @treturn row
 function durable_queue.add_claimed(self, trigger)
   runs.prepare(self.db)
@@ -67,7 +67,7 @@ local function code_of(f)
   return is_ok and ("%016x"):format(durable_values.number_of(code)) or nil
 end
 
---- Applies the option `on_code_change` to a run that another version of the function has started.
+--- Applies the option `on_code_change` to a run that was started by a different version of the function.
 local function settle_code_change(self, run, code)
   if self.on_code_change == "stop" then
     errors.raise("diverged", "the code of the function has changed since the run began", { file = self.file, line = self.line })
@@ -80,13 +80,13 @@ local function settle_code_change(self, run, code)
   end
 end
 
---- Returns the key of a run, given its context: by the option `key`, or for the row that a run receives which was started by hand.
+--- Returns the key of a run: from the option `key`, or, for a run that was started manually, from the row that it receives.
 function durable_queue.key_of(self, context)
   if self.key_function then return self.key_function(context) end
   return context.value ~= nil and change_log.key_of(self, context.value) or nil
 end
 
---- Sets the value and the key in the context of a run: for a change, the value is the changed row.
+--- Sets the value and the key in the context of a run. For a change, the value is the changed row.
 function durable_queue.take_value(self, run)
   local trigger = run.trigger
   if trigger.kind == "change" then run.context.value = change_log.fetch(self, trigger) end
@@ -120,7 +120,7 @@ local function look_at(self, wakes_at)
   end)
 end
 
---- Starts due runs, as many as may run at once.
+--- Starts due runs, up to the maximum number of simultaneous runs.
 function pump(self)
   local state = self.durable_state
   if not state or state.is_pumping then return end
@@ -141,18 +141,18 @@ function pump(self)
   look_at(self, tostring(durable_values.clock() + poll))
 end
 
---- Starts due runs as soon as nothing uses the database any more.
+--- Starts due runs once no code in this state is using the database.
 function durable_queue.look(self)
   if self.durable_state then wake.later(self.db) end
 end
 
---- Returns the time at which an interrupted run continues. A run that keeps ending its process leaves the other runs more and more time
--- to work in between.
+--- Returns the time at which an interrupted run continues. The delay grows if a run ends its process repeatedly, so that other runs can
+-- progress in between.
 local function time_to_continue(interruptions)
   return durable_values.clock() + (interruptions < 3 and 0 or math.min(2.0 ^ (interruptions - 3), longest_pause))
 end
 
---- Releases the runs whose process has ended.
+--- Releases runs whose process has ended.
 function durable_queue.recover(self)
   for _, row in ipairs(runs.orphans(self.db, self.name, true)) do
     self.db:write(function(handle)
@@ -169,7 +169,7 @@ function durable_queue.recover(self)
   end
 end
 
---- Releases a run later, after it could not be settled because the database could not be written.
+--- Releases a run later, because the database could not be written when the run had to be recorded.
 function durable_queue.give_back_later(run, continue)
   native_loop.start_timer(poll, nil, function()
     local is_ok = pcall(run.automation.db.write, run.automation.db, function(handle)
@@ -180,7 +180,7 @@ function durable_queue.give_back_later(run, continue)
   end)
 end
 
---- Starts running the due runs of an automation.
+--- Starts executing the due runs of an automation.
 -- @tparam function start starts a run, given its row
 function durable_queue.start(self, start)
   local state = { start = start }

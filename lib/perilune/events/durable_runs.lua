@@ -1,5 +1,5 @@
---- Durable runs. Their functions are executed again after a wait or a crash, and completed steps return their recorded results. The
--- context that the function of an automation with `durable = true` receives has the methods in this file.
+--- Durable runs. After a wait or a crash, the function of a run is executed again from its beginning, and completed steps return their
+-- recorded results. The methods in this file belong to the context that the function receives in an automation with `durable = true`.
 
 local crashes = require "perilune.native.crashes"
 local errors = require "perilune.native.errors"
@@ -19,15 +19,15 @@ local public = {}
 local durable_runs = {}
 
 local longest_name, longest_key, longest_value = 200, 500, 1 << 20
---- The time limit of a wait without a limit.
+--- The time until which a wait without a timeout waits.
 local never = "9999-12-31 23:59:59.999"
 
 local function is_cancellation(e)
   return type(e) == "userdata" and e.kind == "cancelled"
 end
 
---- Returns whether an error is temporary: the database is locked, or the disk is full. The run continues later, and nothing is
--- recorded.
+--- Returns whether an error is temporary, because the database is locked or the disk is full. In this case nothing is recorded, and the run
+-- continues later.
 function durable_runs.is_passing(e)
   local kind = type(e) == "userdata" and e.kind or ""
   return kind:find("^busy") ~= nil or kind:find("^locked") ~= nil or kind == "full"
@@ -41,7 +41,7 @@ end
 
 -- Executing -------------------------------------------------------------------------------------------------------------------
 
---- The progress of one branch of a run during this execution. The function itself is the branch "".
+--- Returns the progress of one branch of a run in this execution. The function itself is the branch "".
 local function make_branch(execution, name)
   return {
     execution = execution, name = name, position = 0, steps = execution.steps[name] or {}, names = {}, undos = execution.undos,
@@ -52,7 +52,7 @@ local function make_branch(execution, name)
   }
 end
 
---- Starts executing the function of a run. Must be called in the task that executes it.
+--- Begins to execute the function of a run. Must be called in the task that executes the function.
 -- @tparam table run id, automation, started_at, key, settings
 function durable_runs.begin(run)
   local execution = {
@@ -67,12 +67,12 @@ function durable_runs.begin(run)
   durable_values.enter(source, execution.main.values)
 end
 
---- Returns whether a step of the run has been recorded.
+--- Returns whether any step of the run has been recorded.
 function durable_runs.has_begun(run)
   return next(run.execution.steps) ~= nil
 end
 
---- Returns the branch of the calling task.
+--- Returns the branch that the current task executes.
 local function branch_of(context, method)
   local metatable = type(context) == "table" and getmetatable(context)
   if not metatable or metatable.__name ~= "perilune.durable_run" then
@@ -101,8 +101,8 @@ local function check_name(method, name)
   if #name > longest_name then checks.fail(place, ("expected at most %d bytes, got %d"):format(longest_name, #name)) end
 end
 
---- Starts the next step of a branch.
--- @treturn ?table the record of the step
+--- Begins the next step of a branch.
+-- @treturn ?table the record of the step, if it was recorded before
 local function next_step(branch, method, kind, name)
   check_name(method, name)
   local first = branch.names[name]
@@ -121,7 +121,7 @@ local function next_step(branch, method, kind, name)
   return recorded
 end
 
---- Sets the clock of a branch to the time of a step.
+--- Sets the clock of a branch to the time at which a step has ended.
 local function pass_time(branch, step)
   if step.ended_at then branch.values.now_text = step.ended_at end
 end
@@ -174,7 +174,7 @@ local function record_failure(branch, step, e)
   branch.steps[branch.position] = step
 end
 
---- Calls a function of the script with the regular clock, for a step or a call.
+--- Calls the function of a step or a call. In it, the regular clock and random numbers are used.
 local function inside(branch, name, f, ...)
   branch.values.is_inside = name
   local results = table.pack(pcall(f, ...))
@@ -184,7 +184,7 @@ end
 
 -- Waiting ---------------------------------------------------------------------------------------------------------------------
 
---- Leaves the task; the run is executed again when it can continue. No error is raised, so the script cannot catch one.
+--- Ends the current task. The function is executed again when the run can continue. No error is raised, so the script cannot catch one.
 local function suspend(branch, wakes_at)
   local execution = branch.execution
   if branch == execution.main then
@@ -198,7 +198,7 @@ local function suspend(branch, wakes_at)
   native_loop.abandon()
 end
 
---- Records that the run waits, in the transaction of the waiting step. A call that is repeated has an error.
+--- Records that the run is waiting, in the transaction of the waiting step. A call that will be repeated has an error.
 local function record_wait(branch, handle, step, waits_for)
   if branch == branch.execution.main then
     runs.suspend(handle, branch.execution.id, { wakes_at = step.wakes_at, waits_for = waits_for, error = step.error })
@@ -207,7 +207,7 @@ local function record_wait(branch, handle, step, waits_for)
   end
 end
 
---- Waits until a recorded time.
+--- Records a waiting step, and suspends the branch until the step's time.
 local function wait_on(branch, step)
   branch.execution.db:write(function(handle)
     record(branch, handle, step)
@@ -221,7 +221,7 @@ end
 
 local Run = {}
 
---- Returns the function and the options after the name, which may be given in either order.
+--- Returns the function and the options that follow the name, in either order.
 local function read_arguments(method, name, first, second, kinds)
   check_name(method, name)
   if type(first) == "table" or first == nil then first, second = second, first end
@@ -233,7 +233,7 @@ local function add_undo(branch, name, f)
   if f then branch.undos[#branch.undos + 1] = { branch = branch, position = branch.position, name = name, f = f } end
 end
 
---- Runs a function once, in a transaction that also records its result.
+--- Executes a function once, in a transaction that also records its result.
 function Run:step(name, first, second)
   local branch, execution = branch_of(self, "step")
   local f, options = read_arguments("step", name, first, second, { undo = "function" })
@@ -257,7 +257,7 @@ function Run:step(name, first, second)
   return answer(branch, step)
 end
 
---- Returns the idempotency key that the script gives, or one made of the names of the automation, the run and the call.
+--- Returns the idempotency key of a call: the option `key`, or a key composed of the names of the automation, the run and the call.
 local function read_key(branch, name, key)
   local execution = branch.execution
   if key == nil then return ("%s/%d/%s%s"):format(execution.automation, execution.id, branch.name, name) end
@@ -267,7 +267,7 @@ local function read_key(branch, name, key)
   return key
 end
 
---- Makes a call fail, or repeats it later.
+--- Handles a failed call: raises its error, or waits to repeat it.
 local function settle_call(branch, step, retry, e)
   if step.attempts > retry.times then
     record_failure(branch, step, e)
@@ -277,8 +277,8 @@ local function settle_call(branch, step, retry, e)
   wait_on(branch, step)
 end
 
---- Calls a function with effects outside the database at least once, each time with the same key. The intent is recorded before the
--- call, and the result after it.
+--- Calls a function with effects outside of the database, at least once and each time with the same key. The call is recorded before it
+-- begins, and its result afterwards.
 function Run:call(name, first, second)
   local branch, execution = branch_of(self, "call")
   local f, options = read_arguments("call", name, first, second, { key = "any", retry = "any", undo = "function" })
@@ -313,7 +313,7 @@ function Run:call(name, first, second)
   return answer(branch, step)
 end
 
---- Waits for a duration. The run does not stay in memory.
+--- Waits for a duration. During this time, the run is not in memory.
 function Run:sleep(duration)
   local branch = branch_of(self, "sleep")
   local seconds = durations.read("run:sleep", duration)
@@ -327,7 +327,7 @@ function Run:sleep(duration)
   branch.values.now_text = step.wakes_at
 end
 
---- Waits for a signal. The run does not stay in memory.
+--- Waits for a signal. During this time, the run is not in memory.
 -- @return the value of the signal; nil after the timeout
 -- @treturn boolean whether the signal has arrived
 function Run:wait_for(name, options)
@@ -366,8 +366,8 @@ local function check_branches(list)
   return names
 end
 
---- Returns the earliest time at which a waiting branch continues, the name of a signal that one of them waits for, and the error of a
--- call that one of them repeats; nil if none waits.
+--- Returns how several branches wait: the earliest time at which one of them continues, the name of a signal that one of them waits for,
+-- and the error of a call that one of them will repeat. Returns nil if none waits.
 local function common_wait(branches)
   local wait = {}
   for _, branch in ipairs(branches) do
@@ -377,7 +377,7 @@ local function common_wait(branches)
   return wait.wakes_at and wait
 end
 
---- Executes functions concurrently, each with its own steps, and waits for all of them.
+--- Executes functions concurrently, as branches with separate steps, and waits for all of them.
 -- @tparam table list functions by name, which receive the run
 -- @treturn table their results by name
 function Run:all(list)
@@ -415,7 +415,7 @@ function Run:all(list)
   local wait = common_wait(branches)
   if wait then
     execution.db:write(function(handle)
-      -- A signal sent since the branch checked wakes the run at once.
+      -- A signal may have arrived since the branch checked; in this case the run continues immediately.
       local has_signal = wait.waits_for and step_table.has_signal(handle, execution.automation, execution.run.key)
       if has_signal then wait.wakes_at = tostring(durable_values.clock()) end
       runs.suspend(handle, execution.id, wait)
@@ -430,7 +430,7 @@ end
 
 -- The end ---------------------------------------------------------------------------------------------------------------------
 
---- Raises if the function has not reached all recorded steps.
+--- Raises if the function has ended without reaching all recorded steps.
 function durable_runs.check_end(run)
   local execution = run.execution
   if execution.diverged then error(execution.diverged, 0) end
@@ -442,7 +442,7 @@ function durable_runs.check_end(run)
   end
 end
 
---- Deletes the step whose error made the run fail, so that the next attempt repeats it.
+--- Deletes the step whose error has made the run fail, so that it is repeated in the next attempt.
 function durable_runs.forget_failure(run, handle)
   for _, branch in pairs(run.execution.branches) do
     local step = branch.steps[branch.position]
@@ -450,8 +450,8 @@ function durable_runs.forget_failure(run, handle)
   end
 end
 
---- Undoes the completed steps in reverse order, each once.
--- @treturn ?string the problem with steps that could not be undone
+--- Undoes each completed step once, in reverse order.
+-- @treturn ?string a message if some steps could not be undone
 function durable_runs.undo(run)
   local execution, problem = run.execution, nil
   if not execution then return nil end
@@ -472,7 +472,7 @@ function durable_runs.undo(run)
   return problem
 end
 
---- Ends an execution, which cannot be used any more.
+--- Ends an execution. Its context can no longer be used.
 function durable_runs.finish(run)
   local execution = run.execution
   if not execution then return end
@@ -485,7 +485,8 @@ end
 
 -- Previews ---------------------------------------------------------------------------------------------------------------------
 
---- In a preview, steps and calls of a run are executed immediately and not recorded. Waits are skipped, and no signals arrive.
+--- The methods of durable runs in a preview. Steps and calls are executed immediately and not recorded; waits return immediately, and no
+-- signals arrive.
 local Preview = {}
 
 function Preview:step(name, first, second)
@@ -510,7 +511,7 @@ end
 
 -- The context of the function -------------------------------------------------------------------------------------------------
 
---- The fields of a context, which may be nil.
+--- The fields that a context may have. They may be nil.
 local fields = {}
 for name in ("attempt automation db event id is_rerun key trigger value values"):gmatch("%S+") do fields[name] = true end
 
@@ -528,13 +529,12 @@ function durable_runs.extend(context, run)
   })
 end
 
---- Refuses the methods of durable runs in the context of another run.
+--- Raises for a method of durable runs in the context of a run that is not durable.
 function durable_runs.refuse(name)
   if Run[name] then errors.raise("usage", ("run:%s: it needs an automation with the option `durable = true`"):format(name)) end
 end
 
---- Sends a signal to the run of an automation with a key. The run receives it with `run:wait_for(name)`, even if it only waits
--- later.
+--- Sends a signal to the run of an automation with a key. The run receives it by `run:wait_for(name)`, even if it begins to wait later.
 -- @tparam string automation
 -- @tparam string key the key of the run, as a string or an integer
 -- @tparam string name

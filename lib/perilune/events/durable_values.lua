@@ -1,21 +1,21 @@
---- The clock, random numbers and UUIDs of durable runs. They are derived from the run, so that executing its function again yields
--- the same values. In steps and calls, whose results are recorded, the regular functions are used.
+--- The clock, random numbers and UUIDs of durable runs. They depend only on the run, so that executing its function again returns the same
+-- values. In steps and calls, whose results are recorded, the regular functions are used instead.
 
 local native_loop = require "perilune.native.loop"
 local perilune = require "perilune"
 
 local durable_values = {}
 
---- The durable runs that are being executed, by the numbers of their tasks: tables with `now_text`, in the database's date format,
--- `random_state`, and `is_inside` during a step.
+--- The durable runs that are being executed, by the numbers of their tasks. Each is a table with `now_text` (in the database's date
+-- format), `random_state`, and `is_inside`, which is set during a step.
 local active = {}
 
 local is_installed = false
 
---- The clock of the environment, even during a durable run.
+--- The clock of the environment, which ignores durable runs.
 durable_values.clock = perilune.now
 
---- Returns the run whose function is calling, outside its steps.
+--- Returns the values of the durable run that the current task executes; nil inside its steps.
 local function current()
   local source = native_loop.current()
   local values = source and active[source]
@@ -31,7 +31,7 @@ local function next_random(values)
   return z ~ (z >> 31)
 end
 
---- Returns a random number like `math.random`.
+--- Returns a random number with the same arguments as `math.random`.
 local function random(values, low, high)
   local bits = next_random(values)
   if low == nil then return (bits >> 11) * 2.0 ^ -53 end
@@ -55,14 +55,14 @@ local function replace(container, name, make)
   if type(original) == "function" then rawset(container, name, make(original)) end
 end
 
---- Replaces the script functions that return such values with functions that first check for a durable run.
+--- Replaces the functions for scripts that return such values. The new functions use the values of a durable run if one is being executed.
 function durable_values.install()
   if is_installed then return end
   is_installed = true
   replace(perilune, "now", function(original)
     return function(...)
       local values = select("#", ...) == 0 and current()
-      -- The original function refuses arguments.
+      -- The original function rejects arguments.
       return values and perilune.date(values.now_text) or original(...)
     end
   end)
@@ -70,7 +70,7 @@ function durable_values.install()
     return function(...)
       local values = current()
       local number = values and select("#", ...) <= 2 and random(values, ...)
-      -- The original function reports errors in the arguments.
+      -- The original function raises errors for invalid arguments.
       return number or original(...)
     end
   end
@@ -98,12 +98,12 @@ function durable_values.install()
   end)
 end
 
---- Makes the values of a run the values of a task.
+--- Makes a task use the values of a durable run.
 function durable_values.enter(source, values) active[source] = values end
 
 function durable_values.leave(source) active[source] = nil end
 
---- Returns a number that depends only on the text (FNV-1a).
+--- Returns a hash of text (FNV-1a).
 function durable_values.number_of(text)
   local hash = 0xcbf29ce484222325
   for index = 1, #text do hash = (hash ~ text:byte(index)) * 0x100000001b3 end

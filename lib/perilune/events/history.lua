@@ -7,8 +7,8 @@
 --     for _, version in ipairs(book:history()) do print(version.time, version.operation, version.note) end
 --     history:undo(version.transaction)
 --
--- Triggers record the history, so that it includes writes of other programs. A row of the history has the table's columns after the
--- change, or before a deletion.
+-- SQLite triggers record the history, so it includes writes of other programs. Each row of the history contains the table's columns after a
+-- change, or, for a deletion, before it.
 
 local errors = require "perilune.native.errors"
 local databases = require "perilune.native.databases"
@@ -34,7 +34,7 @@ local function self_of(self, method)
   return rawget(self, "history"), "history:" .. method
 end
 
---- Installs the history, or updates it to match the table. Existing rows become its first versions.
+--- Installs the history of the table, or updates it after a change of the table's columns. Existing rows become first versions.
 function History.install(self, db)
   local self, place = self_of(self, "install")
   databases.guarded(checks.database(place, db), function(db) history_keeping.install(db, record_class.info(self.class).table, place) end)
@@ -75,7 +75,7 @@ function History.transactions(self, ...)
   return list
 end
 
---- Restores the rows that a transaction has changed, in all tables with a history, in a separate transaction.
+--- Restores the rows that a transaction has changed, in all tables with a history. Does this in a new transaction.
 -- @tparam ?database db
 -- @tparam integer transaction its id
 -- @treturn integer the number of restored rows
@@ -93,7 +93,7 @@ local made = setmetatable({}, { __mode = "k" })
 
 require("perilune.runtime.arity").limit_all(History, "history:")
 
---- Returns the history of a class's table. The class gets the method `as_of`, and its records the method `history`.
+--- Returns the history of a class's table. Adds the method `as_of` to the class and the method `history` to its records.
 function public.history(class)
   local info = class ~= nil and record_class.info(class)
   if not info then
@@ -104,7 +104,7 @@ function public.history(class)
   local self = { class = class }
   class.as_of = function(of, ...) return history_reading.as_of(of, ...) end
   class.history = function(target, db)
-    -- Not a tail call, which would lose the record for messages.
+    -- This is not a tail call, because the record would be missing from messages.
     local versions = history_reading.versions(class, target, db)
     return versions
   end

@@ -4,8 +4,8 @@ local errors = require "perilune.native.errors"
 
 local history_notes = {}
 
---- Records the start of a noted transaction, calls a function, and records the end. If that fails, everything is rolled back. Inside
--- another noted transaction, the changes of the function belong to the inner one.
+--- Records a transaction with a note, and calls a function in it. If the function fails, everything is rolled back. If transactions with
+-- notes are nested, changes belong to the inner one.
 function history_notes.run(db, note, f, ...)
   local outer = db:fetch_value("SELECT id FROM perilune_transaction WHERE is_open")
   if outer then db:execute("UPDATE perilune_transaction SET is_open = NULL WHERE id = ?", outer) end
@@ -16,7 +16,7 @@ function history_notes.run(db, note, f, ...)
   return table.unpack(results, 1, results.n)
 end
 
---- Writes in a transaction with a note.
+--- Calls a block in a transaction with a note.
 function history_notes.write_noted(db, note, block, ...)
   return db:write(function(handle, ...)
     if not handle:table_exists("perilune_transaction") then

@@ -1,4 +1,4 @@
---- Reads the history of a table: previous states of records, and the versions of one record.
+--- Reading of histories: the rows of a table at an earlier time, and the versions of a record.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -24,7 +24,7 @@ function history_reading.require_installed(db, table_name, place)
     { table = table_name })
 end
 
---- Returns the table of a class. Its history must have all its columns.
+--- Returns the schema of a class's table. Raises if its history lacks some of its columns.
 function history_reading.schema_of(db, table_name, place)
   local schema = history_keeping.schema_of(db, table_name, place)
   history_reading.require_installed(db, schema.name, place)
@@ -36,7 +36,7 @@ function history_reading.schema_of(db, table_name, place)
   return schema
 end
 
---- Returns the columns of a table with a prefix, under their original names.
+--- Returns the columns of a table for a SELECT, each after a prefix and with its own name.
 local function select_list(schema, prefix)
   local terms = {}
   for index, name in ipairs(history_versions.column_names(schema)) do
@@ -45,7 +45,7 @@ local function select_list(schema, prefix)
   return table.concat(terms, ", ")
 end
 
---- Returns the text of a time in the format of histories.
+--- Returns a time as a date; raises for other values.
 local function time_text(time, place)
   local is_time, date = pcall(perilune.date, time)
   if not is_time then checks.fail(place, "expected a date, got " .. errors.describe(time)) end
@@ -58,7 +58,7 @@ request_building.add_steps{ ["as of"] = function(node, built, context)
   return native_requests.reading(built, rows, expression_building.build_all(node.shape.operands, context))
 end }
 
---- Returns a request for all rows of a class as of a time.
+--- Returns a request for the rows that existed at a time.
 local function as_of(self, time, surplus)
   local place = "as_of"
   if surplus ~= nil then checks.fail(place, "takes one argument, a time") end
@@ -71,7 +71,7 @@ end
 
 request.add_verbs{ as_of = as_of }
 
---- Returns a request for the rows of a class as of a time, with its default scope.
+--- Returns a request for the rows of a class that existed at a time, with the class's default scope.
 function history_reading.as_of(class, ...)
   return sources.scoped(class, request.verbs.as_of(sources.unscoped_request(class), ...))
 end
@@ -84,7 +84,7 @@ local function stored_key(class, db, schema, target)
   return key
 end
 
---- Returns the columns that have changed between two rows, in table order.
+--- Returns the names of the columns that differ between two rows, in table order.
 local function changed_columns(schema, view, before, row)
   local changed = {}
   for _, name in ipairs(history_versions.column_names(schema)) do
@@ -94,7 +94,7 @@ local function changed_columns(schema, view, before, row)
   return changed
 end
 
---- Returns the versions of a record's row, oldest first.
+--- Returns the versions of a record's row, the oldest one first.
 function history_reading.versions(class, target, db)
   local place = "history"
   db = checks.database(place, db)

@@ -1,4 +1,4 @@
---- Undoes the changes of a transaction in all tables with a history.
+--- Undoing of transactions, in all tables with a history.
 
 local errors = require "perilune.native.errors"
 local databases = require "perilune.native.databases"
@@ -11,7 +11,7 @@ local history_reading = require "perilune.events.history_reading"
 
 local history_undoing = {}
 
---- Returns the tables whose history can be undone, by name.
+--- Returns the schemas of all tables with a history.
 local function histories_in(db, place)
   local tables = {}
   for _, name in ipairs(db:tables()) do
@@ -20,7 +20,8 @@ local function histories_in(db, place)
   return tables
 end
 
---- Returns the first and last version of each row that a transaction has changed, and the version before it, nil if there was none.
+--- Returns, for each row that a transaction has changed, its first and last version in the transaction, and the version before these, or
+-- nil.
 local function changes_of(db, schema, transaction)
   local history, same_row = sql_text.name(history_tables.name_of(schema.name)), history_versions.same_key(schema, "h.%s IS c.%s")
   local key, terms = sql_text.names(schema.primary_key.columns), history_versions.key_terms(schema)
@@ -32,7 +33,7 @@ local function changes_of(db, schema, transaction)
     ORDER BY c.first DESC]]):format(history, same_row, history, same_row, key, history, terms), transaction)
 end
 
---- Restores a row to a version. Without a version, or if the version is a deletion, the row is deleted.
+--- Restores a row to the version before a change. Deletes the row if there is no such version or it is a deletion.
 local function restore(db, schema, change)
   local target, history = sql_text.name(schema.name), sql_text.name(history_tables.name_of(schema.name))
   local key = sql_text.names(schema.primary_key.columns)
@@ -52,7 +53,7 @@ local function restore(db, schema, change)
   end
 end
 
---- Returns the changes of a transaction in all tables, as a list of tables with their changes. Raises if a row has changed since.
+--- Returns the tables that a transaction has changed, with their changes. Raises if a row has been changed again since then.
 local function changes_in_tables(db, transaction, place)
   local list = {}
   for _, schema in ipairs(histories_in(db, place)) do
@@ -68,7 +69,7 @@ local function changes_in_tables(db, transaction, place)
   return list
 end
 
---- Restores the rows that a transaction has changed. Returns their number.
+--- Restores the rows that a transaction has changed, and returns their number.
 local function undo_tables(db, transaction, is_enforced, place)
   local count, tables = 0, changes_in_tables(db, transaction, place)
   for _, changed in ipairs(tables) do
@@ -81,12 +82,12 @@ local function undo_tables(db, transaction, is_enforced, place)
   return count
 end
 
---- Restores the rows that a transaction has changed, in a separate transaction.
+--- Restores the rows that a transaction has changed. Does this in a new transaction.
 -- @tparam string name a table that has a history
 -- @tparam integer transaction its id
 -- @treturn integer the number of restored rows
 function history_undoing.undo(db, name, transaction, place)
-  -- Foreign keys must not change other rows in the meantime.
+  -- While rows are restored, the actions of foreign keys must not change other rows.
   return databases.unenforced(db, function(db, is_enforced)
     history_reading.require_installed(db, name, place)
     if not db:fetch_value("SELECT 1 FROM perilune_transaction WHERE id = ?", transaction) then

@@ -1,11 +1,11 @@
---- The interface to job queues for Swift.
+--- Job queues for Swift.
 
 local job_workers = require "perilune.events.job_workers"
 local perilune = require "perilune"
 
 local job_bridge = {}
 
---- The handlers of Swift functions, by number.
+--- The handlers with Swift functions; the positions are their numbers.
 local handlers = {}
 
 --- Calls a method of a queue.
@@ -14,7 +14,7 @@ function job_bridge.call(name, method, ...)
   return jobs[method](jobs, ...)
 end
 
---- Starts working on a queue with a Swift function.
+--- Handles the jobs of a queue by a Swift function.
 -- @tparam function f receives a table for each job
 -- @tparam function report receives a table for the outcome of each attempt
 -- @treturn integer the number of the handler

@@ -1,6 +1,6 @@
---- The table of jobs, and its statements. A job is `ready`, `delayed` until a time, `blocked` by an earlier job with its order key,
--- `running`, and finally `done`, `dead` or `cancelled`. With these states, claiming is a single search, no matter how many jobs
--- wait or are finished.
+--- The table of jobs, and its SQL statements. A job is `ready`, `delayed` until a time, `blocked` by an earlier job with the same order
+-- key, or `running`, and in the end `done`, `dead` or `cancelled`. Because of these states, claiming a job is a single search in an index,
+-- however many jobs are waiting or finished.
 
 local crashes = require "perilune.native.crashes"
 local owner_leases = require "perilune.events.owner_leases"
@@ -13,7 +13,8 @@ local own = "/* perilune */ "
 --- The name of this state as an owner.
 local me = owners.current()
 
--- Conditions on each written row contain no `IN` with more than two values, for which SQLite creates a temporary table each time.
+-- Conditions that are checked for each written row contain no `IN` with more than two values, because SQLite would create a temporary table
+-- each time.
 local definitions = {
   own .. [[
   CREATE TABLE IF NOT EXISTS perilune_job (
@@ -98,12 +99,12 @@ function job_table.insert(db, queue, payload, options)
     options.run_at and tostring(options.run_at) or null, now_text())
 end
 
---- Returns the unfinished job with a key.
+--- Returns the unfinished job with a key, or nil.
 function job_table.find_live(db, queue, key)
   return db:fetch_one(own .. "SELECT * FROM perilune_job WHERE queue = ? AND job_key = ? AND " .. live, queue, key)
 end
 
---- Returns a job with a key that has finished since a time.
+--- Returns a job with a key that has been completed since a time, or nil.
 function job_table.find_finished(db, queue, key, since)
   return db:fetch_one(own .. [[
     SELECT * FROM perilune_job WHERE queue = ? AND state = 'done' AND ended_at >= ? AND job_key = ? LIMIT 1]], queue, tostring(since), key)
@@ -111,7 +112,7 @@ end
 
 -- Claiming --------------------------------------------------------------------------------------------------------------------
 
---- Returns the number of jobs that the rate of a queue admits now.
+--- Returns how many jobs the rate limit of a queue allows to start now, and removes as many tokens.
 -- @tparam table rate count, seconds
 local function take_tokens(handle, queue, rate, wanted)
   local row = handle:fetch_one(own .. "SELECT tokens, refilled_at FROM perilune_job_queue WHERE queue = ?", queue)
@@ -121,7 +122,7 @@ local function take_tokens(handle, queue, rate, wanted)
     local elapsed = math.max(0, now - perilune.date(row.refilled_at))
     tokens = math.min(rate.count, row.tokens + elapsed * rate.count / rate.seconds)
   end
-  -- Compensates for rounding errors.
+  -- The addition prevents rounding errors.
   local taken = math.min(wanted, math.floor(tokens + 1e-6))
   if taken > 0 or not row then
     handle:execute(own .. [[
@@ -147,15 +148,15 @@ local work = own .. [[
   SELECT EXISTS (SELECT 1 FROM perilune_job WHERE queue = ?1 AND state = 'ready')
     OR EXISTS (SELECT 1 FROM perilune_job WHERE queue = ?1 AND state = 'delayed' AND run_at <= ?2)]]
 
---- Returns whether a job of a queue could be claimed, so that an idle queue writes nothing.
+--- Returns whether a queue may have a job to claim. Idle queues are only checked by this, so that they write nothing.
 function job_table.has_work(db, queue)
   return db:fetch_value(work, queue, now_text()) == 1
 end
 
---- Claims jobs, within a transaction.
+--- Claims jobs in the open transaction.
 -- @tparam table queue name, concurrency, rate
--- @treturn {row,...} the jobs in due order
--- @treturn ?number seconds until the rate admits another job
+-- @treturn {row,...} the jobs in the order in which they became due
+-- @treturn ?number the number of seconds until the rate limit allows another job
 function job_table.claim(handle, queue, count)
   local now = now_text()
   handle:execute(promote, queue.name, now)
@@ -175,12 +176,12 @@ function job_table.claim(handle, queue, count)
   return jobs, pause
 end
 
---- Whether a queue is paused.
+--- Returns whether a queue is paused.
 function job_table.is_paused(db, queue)
   return db:fetch_value(own .. "SELECT is_paused FROM perilune_job_queue WHERE queue = ?", queue) == 1
 end
 
---- Whether a job of a queue is running, in any process.
+--- Returns whether a job of a queue is running in any process.
 function job_table.is_running(db, queue)
   return db:fetch_value(own .. "SELECT 1 FROM perilune_job WHERE queue = ? AND state = 'running' LIMIT 1", queue) == 1
 end
@@ -196,7 +197,7 @@ local unblock = own .. [[
   UPDATE perilune_job SET state = CASE WHEN run_at > ?3 THEN 'delayed' ELSE 'ready' END
   WHERE id = (SELECT min(id) FROM perilune_job WHERE queue = ?1 AND order_key = ?2 AND ]] .. live .. ") AND state = 'blocked'"
 
---- Unblocks the next job with an order key.
+--- Makes the next job with an order key ready or delayed.
 local function release_order(handle, queue, order_key)
   if order_key then handle:execute(unblock, queue, order_key, now_text()) end
 end
@@ -205,8 +206,8 @@ local complete = own .. [[
   UPDATE perilune_job SET state = 'done', owner = NULL, ended_at = ?, error = NULL, traceback = NULL
   WHERE id = ? AND state = 'running' AND owner = ?]]
 
---- Completes a successful job, within a transaction.
--- @treturn boolean whether this state still owned it
+--- Records a successful job as done, in the open transaction.
+-- @treturn boolean whether this state was still its owner
 function job_table.complete(handle, queue, job)
   local result = handle:execute(complete, now_text(), job.id, me)
   if result.changed_rows == 1 then release_order(handle, queue, job.order_key) end
@@ -217,8 +218,8 @@ local function text_of(value)
   return value ~= nil and tostring(value) or perilune.null
 end
 
---- Ends a failed attempt, within a transaction.
--- @tparam ?date run_at when the next attempt is due; nil: the job is dead
+--- Records a failed attempt, in the open transaction.
+-- @tparam ?date run_at the time of the next attempt; nil if the job is dead
 function job_table.fail(handle, queue, job, e, traceback, run_at)
   local now = now_text()
   local result = handle:execute(own .. [[
@@ -239,7 +240,7 @@ function job_table.release(handle, jobs)
   end
 end
 
---- Returns the running jobs of a queue whose owners are dead.
+--- Returns the running jobs of a queue whose owners no longer exist.
 function job_table.orphans(db, queue)
   local list = {}
   for _, owner in ipairs(db:fetch_values(own .. "SELECT DISTINCT owner FROM perilune_job WHERE queue = ? AND state = 'running'", queue)) do
@@ -252,7 +253,7 @@ function job_table.orphans(db, queue)
   return list
 end
 
---- Makes a job whose process has ended ready for another attempt, or dead, within a transaction.
+--- Records, in the open transaction, that the process of a job has ended. The job becomes ready for another attempt, or dead.
 function job_table.recover(handle, queue, job, is_dead)
   local result = handle:execute(own .. [[
     UPDATE perilune_job SET state = ?, owner = NULL, ended_at = ?, error = ? WHERE id = ? AND state = 'running' AND owner = ?]],
@@ -263,7 +264,7 @@ end
 
 -- Managing --------------------------------------------------------------------------------------------------------------------
 
---- Cancels an unfinished job. Returns its previous state; nil if there is no such job, or it was finished.
+--- Cancels an unfinished job. Returns its previous state; nil without an unfinished job with this id.
 function job_table.cancel(handle, queue, id)
   local job = handle:fetch_one(own .. "SELECT * FROM perilune_job WHERE queue = ? AND id = ? AND " .. live, queue, id)
   if not job then return nil end
@@ -272,7 +273,7 @@ function job_table.cancel(handle, queue, id)
   return job.state
 end
 
---- Makes a dead or cancelled job ready again. Returns whether there was such a job.
+--- Makes a dead or cancelled job ready again. Returns false if there is no such job.
 function job_table.retry(handle, queue, id)
   local job = handle:fetch_one(own .. "SELECT * FROM perilune_job WHERE queue = ? AND id = ? AND state IN ('dead', 'cancelled')", queue, id)
   if not job then return false end
@@ -297,7 +298,7 @@ function job_table.prune(handle, queue, states, before, most)
   return count
 end
 
---- The metatable of counts, which raises for states that do not exist here.
+--- The metatable of counts. It raises for names that are not states.
 local counts_metatable = { __name = "job counts", __index = function(counts, name)
   local names = {}
   for state in next, counts do names[#names + 1] = state end
@@ -322,7 +323,7 @@ function job_table.list(db, queue, state, limit)
   return db:fetch_all(own .. "SELECT * FROM perilune_job WHERE queue = ? AND state = ? ORDER BY id DESC LIMIT ?", queue, state, limit)
 end
 
---- Records whether this state works on a queue.
+--- Records whether this state handles the jobs of a queue.
 function job_table.set_worker(db, queue, is_worker)
   db:write(function(handle)
     crashes.label("registration of a handler of", queue)

@@ -1,4 +1,4 @@
---- The workers that run the jobs of a queue in this state.
+--- Handlers of job queues and their workers, which run the jobs in this state.
 
 local crashes = require "perilune.native.crashes"
 local errors = require "perilune.native.errors"
@@ -11,25 +11,25 @@ local wake = require "perilune.events.wake"
 
 local job_workers = {}
 
---- Seconds between two checks for work of other processes.
+--- The interval in seconds for detecting work from other processes.
 local poll = 1.0
---- Jobs that take at most `quick` seconds are claimed together. After `longest_task` seconds, a new task with its own limits
--- continues.
+--- Jobs that take at most `quick` seconds are claimed together. After `longest_task` seconds, a worker continues in a new task, which has
+-- new limits.
 local quick, longest_task, largest_batch = 0.002, 0.02, 32
---- After this many seconds, jobs that were claimed together with a slow job are released.
+--- The number of seconds that a slow job may run before jobs that were claimed together with it are released.
 local release_after = 0.1
 
 local Handler = { __name = "perilune.job_handler" }
 Handler.__metatable, Handler.__receiver = "job handler", "handler"
 
---- The handlers by queue name, for `cancel`.
+--- The handlers of this state by queue name, needed by `cancel`.
 local handlers = {}
 
 -- Jobs ------------------------------------------------------------------------------------------------------------------------
 
 local job_methods = {}
 
---- The argument of a handler. Fields of the payload can be read directly.
+--- The argument of a handler's function. Fields of the payload can be read directly from it.
 local Job = {
   __name = "perilune.job", __metatable = "job",
   __index = function(self, name)
@@ -57,7 +57,7 @@ local function log_error(self, message, e)
   perilune.log.error(message, { queue = self.queue.name, error = tostring(e) })
 end
 
---- Returns when a failed job is tried again; nil for never.
+--- Returns the time of the next attempt of a failed job; nil without another attempt.
 local function next_attempt(queue, row)
   if row.attempts >= queue.attempts then return nil end
   local shortest, longest = queue.backoff[1], queue.backoff[2]
@@ -76,7 +76,7 @@ local function traceback_of(e)
   return type(e) == "userdata" and e.traceback or nil
 end
 
---- Reports the recorded outcome of an attempt.
+--- Passes the recorded outcome of an attempt to the function of `on_outcome`.
 -- @tparam string state "done", "failed" or "dead"
 local function report_outcome(self, row, state, e, run_at)
   if not self.report then return end
@@ -85,7 +85,7 @@ local function report_outcome(self, row, state, e, run_at)
   if not is_ok then log_error(self, "the outcome of a job could not be reported", problem) end
 end
 
---- Ends a failed attempt.
+--- Records a failed attempt.
 local function settle_failure(self, row, e, traceback)
   local run_at = next_attempt(self.queue, row)
   local is_ours = self.queue.db:write(function(handle)
@@ -97,7 +97,7 @@ local function settle_failure(self, row, e, traceback)
   if not run_at then report_dead(self, row, e) end
 end
 
---- Calls the function for a job in the transaction that completes the job.
+--- Calls the function for a job in the same transaction that completes the job.
 local function run_in_transaction(self, row)
   local is_ok, e = pcall(self.queue.db.write, self.queue.db, function(handle)
     self.f(make_job(self.queue, row), handle)
@@ -114,7 +114,7 @@ local function run_job(self, row)
   return pcall(function() self.f(make_job(self.queue, row)) end)
 end
 
---- Interrupts an attempt that exceeds its time limit.
+--- Starts a timer that interrupts an attempt after its time limit.
 local function start_timeout(self, worker)
   local seconds = self.queue.timeout
   if not seconds then return nil end
@@ -128,8 +128,8 @@ local function timeout_error(self)
   return ("the attempt took longer than %gs"):format(self.queue.timeout)
 end
 
---- Runs a job. Records its result, unless the next claim does so.
--- @treturn boolean whether it has succeeded and must still be completed
+--- Runs a job. Records its result, unless this can be combined with the next claim.
+-- @treturn boolean whether the job has succeeded and must still be recorded as done
 local function work(self, worker, row)
   worker.current = row
   local timer = start_timeout(self, worker)
@@ -143,7 +143,7 @@ local function work(self, worker, row)
   return is_ok and not self.is_transaction
 end
 
---- Completes jobs and claims more in one transaction.
+--- Records jobs as done and claims more jobs, in one transaction.
 local function complete_and_claim(self, done, count)
   local queue = self.queue
   local completed = {}
@@ -161,7 +161,7 @@ end
 
 local pump
 
---- Releases jobs that were claimed together with a slow one.
+--- Releases jobs that were claimed together with a slow job.
 local function release_rest(self, worker)
   local rest = worker.rest
   worker.rest, self.batch = {}, 1
@@ -170,7 +170,7 @@ local function release_rest(self, worker)
   wake.later(self.queue.db)
 end
 
---- Runs claimed jobs, and more jobs as long as they are quick.
+--- Runs claimed jobs, and claims more of them as long as they are quick.
 local function work_through(self, worker, rows)
   local begin = native_loop.now()
   while #rows > 0 do
@@ -199,8 +199,8 @@ local function work_through(self, worker, rows)
   end
 end
 
---- Records the jobs that workers have completed or released. If the database rejects this, they are kept for the next attempt: no
--- other process claims them while this state exists.
+--- Records jobs that workers have completed or released but could not record. If the database refuses this again, it is tried again later;
+-- other processes do not claim these jobs while this state exists.
 local function settle_left(self)
   local left = self.left
   if #left.done == 0 and #left.released == 0 then return end
@@ -231,7 +231,7 @@ local function end_worker(self, worker)
   if not self.is_cancelled then pump(self) end
 end
 
---- Ends a job whose worker was interrupted: by its time limit, by `cancel`, or because the program ends.
+--- Handles the interruption of a worker's job by its time limit, by `cancel`, or by the end of the program.
 local function settle_interruption(self, worker, e)
   local row = worker.current
   if not row then return false end
@@ -251,13 +251,13 @@ local function start_worker(self, rows)
   end, function(e)
     local is_ok, is_settled = pcall(settle_interruption, self, worker, e)
     if not is_ok or not is_settled then log_error(self, "a worker of a queue failed", is_ok and e or is_settled) end
-    -- The database may be writable again later.
+    -- The database may be writable again after this interval.
     self.not_before = native_loop.now() + poll
     end_worker(self, worker)
   end, false, self.scope)
 end
 
---- Checks again when a delayed job is due, or when the rate admits another job.
+--- Looks for jobs later, because a delayed job will be due or the rate limit will allow another job.
 local function look_later(self, seconds)
   if self.is_cancelled then return end
   if self.timer then native_loop.stop(self.timer) end
@@ -315,7 +315,7 @@ local function recover(self)
   end
 end
 
---- Deletes old jobs, once a minute.
+--- Deletes old jobs, at most once a minute.
 local function prune(self)
   local queue = self.queue
   if self.pruned_at and native_loop.now() - self.pruned_at < 60 then return end
@@ -325,7 +325,7 @@ end
 
 -- Handlers --------------------------------------------------------------------------------------------------------------------
 
---- Calls a function now and after each poll interval, within the loop. Errors are logged.
+--- Recovers and prunes jobs now and at each poll interval. Errors are logged.
 local function look_regularly(self)
   local function look()
     for _, f in ipairs{ recover, prune } do
@@ -339,7 +339,7 @@ local function look_regularly(self)
   if perilune.context == "live" then self.look_timer = native_loop.start_timer(poll, poll, look, false) end
 end
 
---- Starts working on a queue.
+--- Starts to handle the jobs of a queue.
 function job_workers.start(queue, f, is_transaction)
   local self = setmetatable({
     queue = queue, f = f, is_transaction = is_transaction, workers = {}, worker_count = 0, batch = 1, left = { done = {}, released = {} }, scope = native_loop.scope(),
@@ -358,7 +358,7 @@ function job_workers.on_outcome(handler, report)
   handler.report = report
 end
 
---- Interrupts the workers of this state that are running a job.
+--- Interrupts workers of this state that are running a job.
 function job_workers.interrupt(queue, id)
   for handler in pairs(handlers[queue.name] or {}) do
     for worker in pairs(handler.workers) do
@@ -381,14 +381,14 @@ function job_workers.all()
   return list
 end
 
---- Whether a handler has work now, or may get some from a process that ends during a job.
+--- Returns whether a handler has work, or may get work if another process ends during a job.
 function job_workers.has_work(handler)
   local db, name = handler.queue.db, handler.queue.name
   if handler.worker_count > 0 or #handler.left.done + #handler.left.released > 0 or job_table.is_running(db, name) then return true end
   return job_table.has_work(db, name) and not job_table.is_paused(db, name)
 end
 
---- Stops starting jobs. The queue keeps this state as its worker.
+--- Stops a handler from starting jobs. The database still records this state as a worker of the queue.
 function job_workers.suspend(handler)
   handler.is_cancelled = true
   native_loop.stop(handler.bell)
@@ -397,7 +397,7 @@ function job_workers.suspend(handler)
   end
 end
 
---- Stops starting jobs. Active jobs continue until they end.
+--- Stops the handler from starting jobs. Active jobs continue until they end.
 function Handler:cancel()
   if self.is_cancelled then return end
   job_workers.suspend(self)

@@ -1,4 +1,4 @@
---- Job queues in the database: adding a job is part of the transaction, and each job runs at least once.
+--- Job queues in the database. Adding a job is part of the open transaction, and each job runs at least once.
 --
 --     local mails = perilune.jobs("mail", { attempts = 8, backoff = { "1s", "1h" }, concurrency = 4, rate = "100/minute" })
 --     mails:handle(function(job) send(job.to, job.body, { key = job.key }) end)
@@ -74,7 +74,7 @@ local function read_queue(name, options)
   }
 end
 
---- Opens a queue of jobs.
+--- Opens a job queue.
 -- @tparam string name
 -- @tparam ?table options `attempts` (5), `backoff` ({ "1s", "1h" }), `concurrency` (1), `rate`, `timeout` of an attempt, `keep`:
 --   how long to keep completed jobs ("1 day"), `on_dead`, `db`
@@ -147,10 +147,10 @@ local function guarded(queue, f, ...)
   return require("perilune.native.databases").guarded(queue.db, f, ...)
 end
 
---- Inserts a job. Returns the result of `db:execute` and, if another job may have the key, the unfinished job with the key.
+--- Inserts a job. Returns the result of `db:execute` and the unfinished job with the key, if this may be a different job.
 local function insert(queue, text, read)
   if not read.key then return job_table.insert(queue.db, queue.name, text, read) end
-  -- In one transaction: the other job cannot end between the statements.
+  -- In one transaction, so that the other job cannot end between the two statements.
   return guarded(queue, function(handle)
     local result = job_table.insert(handle, queue.name, text, read)
     local is_known = result.changed_rows > 0 and read.on_key ~= "replace"
@@ -160,8 +160,8 @@ end
 
 --- Adds a job, in the open transaction if there is one.
 -- @param payload a value that JSON can represent
--- @tparam ?table options `key`, with `on_key` = "ignore", "raise" or "replace" for the case that a job with that key is not
---   finished, and `unique_for`: how long a finished job with the key counts too; `order_by`: jobs with the same value run one
+-- @tparam ?table options `key`, with `on_key` = "ignore", "raise" or "replace" for the case that a job with this key is not
+--   finished, and `unique_for`: how long a finished job with the key also counts; `order_by`: jobs with the same value run one
 --   after the other; `delay` or `at`; `priority`
 -- @treturn integer the id of the job, or of the existing job with the key
 -- @treturn boolean whether it was added
@@ -186,7 +186,7 @@ end
 
 -- Working ---------------------------------------------------------------------------------------------------------------------
 
---- Calls a function for each job, with at most `concurrency` jobs at once.
+--- Calls a function for each job. At most `concurrency` jobs run at the same time.
 -- @tparam function f receives a job: its payload's fields, `payload`, `id`, `key`, `attempt`, `is_repeat`
 -- @tparam ?table options `transaction`: whether to run each job in the transaction that completes it; the function must not wait
 --   then
@@ -210,7 +210,8 @@ local function read_id(queue, method, value)
   checks.fail("jobs:" .. method, "expected the id or the key of a job, got " .. errors.describe(value))
 end
 
---- Cancels an unfinished job by its id or key. If it runs in this process, it is interrupted. Returns whether there was such a job.
+--- Cancels an unfinished job, given its id or key. Interrupts the job if it is running in this process. Returns whether there was such a
+-- job.
 function Jobs:cancel(id)
   local queue = self.queue
   id = read_id(queue, "cancel", id)
@@ -220,7 +221,7 @@ function Jobs:cancel(id)
   return state ~= nil
 end
 
---- Makes a dead or cancelled job ready again. Returns whether it did.
+--- Makes a dead or cancelled job ready again. Returns whether there was such a job.
 function Jobs:retry(id)
   local queue = self.queue
   if not math.tointeger(id) then checks.fail("jobs:retry", "expected the id of a job, got " .. errors.describe(id)) end
@@ -251,7 +252,7 @@ function Jobs:counts()
   return job_table.counts(self.queue.db, self.queue.name)
 end
 
---- Returns the row of a job by its id or, before it is finished, by its key; nil if it does not exist.
+--- Returns the row of a job, given its id or, until it is finished, its key; nil if it does not exist.
 function Jobs:find(id)
   local queue = self.queue
   return job_table.find(queue.db, queue.name, read_id(queue, "find", id))
@@ -273,7 +274,7 @@ function Jobs:list(options)
   return job_table.list(queue.db, queue.name, options.state, read_count("jobs:list", "limit", options.limit, 20))
 end
 
---- Starts no jobs in any process until `resume`.
+--- Pauses the queue: no process starts any of its jobs until `resume`.
 function Jobs:pause()
   job_table.pause(self.queue.db, self.queue.name, true)
 end

@@ -36,7 +36,7 @@ function Handle:cancel()
   return was_live
 end
 
---- Returns whether the function will be called.
+--- Returns whether the function will be called again.
 function Handle:is_active()
   return native_loop.is_live(self.id)
 end
@@ -54,7 +54,7 @@ function public.after(seconds, f, ...)
   return make_handle(native_loop.start_timer(seconds, nil, bind(f, ...)))
 end
 
---- Calls a function at an interval in seconds, at least a thousandth. Calls that are due while it is still running are combined
+--- Calls a function at an interval in seconds, at least 0.001. If several calls become due while the function is running, they are combined
 -- into one.
 function public.every(seconds, f, ...)
   local period = read_seconds("perilune.every", seconds, 0.001)
@@ -76,7 +76,7 @@ function public.on_signal(name, f)
   return make_handle(native_loop.on_signal((name:upper():gsub("^SIG", "")), f))
 end
 
---- Sets the function that receives unhandled errors of timers and tasks; nil: they end the script.
+--- Sets the function that receives unhandled errors of timers and tasks. If it is nil, such errors end the script.
 function public.on_error(f)
   if f ~= nil then check_function("perilune.on_error", f) end
   native_loop.on_error(f)
@@ -86,7 +86,7 @@ end
 local Task = { __name = "perilune.task" }
 Task.__metatable = "task"
 
---- The tasks, by their coroutines.
+--- The task that each coroutine executes.
 local tasks = setmetatable({}, { __mode = "k" })
 
 local function succeed(task, ...)
@@ -95,7 +95,7 @@ local function succeed(task, ...)
   if task.place then native_loop.release(task.place) end
 end
 
---- Raises the error in the waiting task; if no task waits, reports it as unhandled.
+--- Ends a task with an error. Raises the error in the task that is waiting for it; without one, reports the error as unhandled.
 local function fail(task, e)
   if task.state ~= "running" then return end
   task.state, task.error = "failed", e
@@ -103,7 +103,7 @@ local function fail(task, e)
   native_loop.release(task.place)
 end
 
---- Starts a function that runs concurrently: whenever one task waits, others continue.
+--- Starts a function that runs concurrently: while it waits, other tasks run.
 function public.spawn(f, ...)
   check_function("perilune.spawn", f)
   local task = setmetatable({ state = "running" }, Task)
@@ -116,7 +116,7 @@ function public.spawn(f, ...)
   return task
 end
 
---- "running", "done", "failed" or "cancelled".
+--- Returns the state of the task: "running", "done", "failed" or "cancelled".
 function Task:status()
   return self.state
 end
@@ -130,8 +130,8 @@ function Task:cancel()
   return true
 end
 
---- Records which task waits for another. Raises if that task waits for this one, directly or indirectly, because neither would ever
--- end.
+--- Records that the current task waits for another one. Raises if that task is waiting for this one, directly or indirectly, because
+-- neither would ever continue.
 local function note_wait(task)
   local waiter = tasks[coroutine.running()]
   if not waiter then return end

@@ -1,4 +1,4 @@
---- Blocks that run only once for a database.
+--- perilune.once: blocks that run only once in a database.
 
 local crashes = require "perilune.native.crashes"
 local databases = require "perilune.native.databases"
@@ -24,13 +24,13 @@ local function encode(value)
   checks.fail("perilune.once", "expected a result that JSON can express: " .. (type(text) == "userdata" and text.message or tostring(text)))
 end
 
---- Calls a block in a transaction, unless it was already called for this key. The writes of the block and the record of the key are
--- committed together.
+--- Calls a block in a transaction, unless it was called for this key before. The block's writes and the record of the key are committed
+-- together.
 -- @tparam ?database db
 -- @tparam string key
 -- @tparam function block receives a handle; its result is stored
--- @return the result of the block, from this call or the first one
--- @treturn boolean whether the block was called now
+-- @return the result of the block, from this call or from the first one
+-- @treturn boolean whether this call has called the block
 function public.once(...)
   local db, key, block = database_argument.take("perilune.once", 2, ...)
   if type(key) ~= "string" or key == "" then

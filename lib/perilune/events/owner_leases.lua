@@ -1,5 +1,5 @@
---- Determines whether the owner of a row still exists. On the owner's machine this is known directly; on other machines, the owner
--- must renew its lease in a table.
+--- Owner leases: determine whether the owner of a row still exists. For an owner on this machine, this is known directly. An owner on
+-- another machine must renew its lease in a table.
 
 local native_loop = require "perilune.native.loop"
 local owners = require "perilune.native.owners"
@@ -7,7 +7,7 @@ local perilune = require "perilune"
 
 local owner_leases = {}
 
---- The seconds between two renewals, and the duration of a lease.
+--- In seconds: the interval for renewing a lease, and its duration.
 local renewal, duration = 10, 60
 
 local own = "/* perilune */ "
@@ -24,7 +24,7 @@ local function renew(db)
   end)
 end
 
---- Starts renewing a lease for this state.
+--- Starts to renew a lease for this state.
 function owner_leases.keep(db)
   if kept[db] or perilune.context ~= "live" then return end
   kept[db] = true

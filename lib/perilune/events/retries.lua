@@ -1,4 +1,4 @@
---- The option `retry` of automations and of calls in durable runs: how often and when a failure is repeated.
+--- The option `retry` of automations and of calls in durable runs: the number of repetitions and the waits between them.
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
@@ -6,7 +6,7 @@ local durations = require "perilune.runtime.durations"
 
 local retries = {}
 
---- The longest wait between two attempts, in seconds: one day.
+--- The maximum wait between two attempts, in seconds: one day.
 local longest_wait = 86400.0
 
 --- Reads the option: a number of repetitions, or a table with `times` (3), `wait` ("1s") and `factor` (2).
@@ -30,9 +30,9 @@ function retries.read(place, value)
   return { times = times, wait = durations.read(place .. ": option `retry.wait`", options.wait or 1), factor = factor }
 end
 
---- Returns the seconds to wait after a number of failures.
+--- Returns the number of seconds to wait after a number of failures.
 function retries.wait(retry, failures)
-  -- Avoids 0 * infinity, which is NaN.
+  -- Prevents 0 * infinity, which is NaN.
   return retry.wait == 0 and 0.0 or math.min(retry.wait * retry.factor ^ (failures - 1), longest_wait)
 end
 

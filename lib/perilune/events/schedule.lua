@@ -13,8 +13,7 @@ local public = {}
 local months = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec" }
 local days = { [0] = "sun", "mon", "tue", "wed", "thu", "fri", "sat" }
 
---- The fields in order: the name, the minimum, the maximum, and words for numbers. Ranges of fields with a cycle may run past its
--- end: fri-mon, 22-6.
+--- The fields in order: name, minimum, maximum, and words for numbers. In a field with a cycle, ranges may wrap around: fri-mon, 22-6.
 local fields = {
   { name = "minute", low = 0, high = 59 },
   { name = "hour", low = 0, high = 23, cycle = 24 },
@@ -49,7 +48,7 @@ local function read_number(place, text, field, part)
   return number
 end
 
---- Adds the numbers of one part between commas: `*`, `5` or `1-5`, each with an optional step such as `/2`.
+--- Adds the numbers of one element of a comma-separated list: `*`, `5` or `1-5`, optionally with a step such as `/2`.
 local function add_part(place, text, field, part, set)
   local range, step = part:match("^(.-)/(%d+)$")
   local stride = math.tointeger(tonumber(step or 1))
@@ -76,7 +75,7 @@ local function read_field(place, text, field, word)
   return set
 end
 
---- Returns the hour in a text such as "9 pm".
+--- Returns the hour for text such as "9 pm".
 local function hour_of(text)
   local number, half = text:lower():match("(%d%d?)%s*([ap])m")
   return tonumber(number) % 12 + (half == "p" and 12 or 0)
@@ -105,9 +104,9 @@ local function parse(place, text)
   end
   local schedule = { text = text }
   for index, field in ipairs(fields) do schedule[index] = read_field(place, text, field, words[index]) end
-  -- As in cron, if both days are restricted, either may match.
+  -- As in cron, a day matches if either field matches, provided that neither is `*`.
   schedule.either_day = words[3]:sub(1, 1) ~= "*" and words[5]:sub(1, 1) ~= "*"
-  -- Fixed times of day occur once even if the clocks are set back or forward.
+  -- A fixed time of day is due only once, even if clocks are set back or forward.
   schedule.is_fixed = words[1]:sub(1, 1) ~= "*" and words[2]:sub(1, 1) ~= "*"
   return schedule
 end
@@ -120,7 +119,7 @@ local function is_day(schedule, time)
   return by_month and by_week
 end
 
---- Returns how far the schedule's clocks are ahead of universal time, in seconds.
+--- Returns the offset of the schedule's local time from UTC, in seconds.
 local function offset(schedule, moment)
   if schedule.zone then return zones.offset(schedule.zone, moment) end
   local sign, hours, minutes = os.date("%z", moment):match("^([+-])(%d%d)(%d%d)$")
@@ -133,7 +132,7 @@ local function is_due(schedule, time)
   return schedule[4][time.month] and is_day(schedule, time) and schedule[2][time.hour] and schedule[1][time.min]
 end
 
---- Returns whether the clocks go forward at this moment, skipping a time at which the schedule is due.
+--- Returns whether clocks go forward at this time, so that local time skips a time at which the schedule is due.
 local function has_missed(schedule, moment)
   if not schedule.is_fixed then return false end
   local before, now = offset(schedule, moment - 60), offset(schedule, moment)
@@ -143,14 +142,14 @@ local function has_missed(schedule, moment)
   return false
 end
 
---- Returns whether the clocks have gone back, so that they show the same time again.
+--- Returns whether clocks have gone back, so that the same local time occurs again.
 local function comes_twice(schedule, moment)
   if not schedule.is_fixed then return false end
   local now, before = offset(schedule, moment), offset(schedule, moment - 86400)
   return before > now and offset(schedule, moment - (before - now)) == before
 end
 
---- Returns the seconds from 1970 to noon of a day, in universal time.
+--- Returns the Unix seconds of noon on a day, in UTC.
 local function noon(year, month, day)
   if month > 12 then year, month = year + 1, month - 12 end
   local shifted_year = month <= 2 and year - 1 or year
@@ -159,12 +158,12 @@ local function noon(year, month, day)
   return days * 86400 + 43200
 end
 
---- Returns the next hour, or a later moment that is certainly before the day or month that starts some hours before a noon.
+--- Returns the beginning of the next hour, or a later time that is still before the day or month with the given noon begins.
 local function skip(moment, time, begin, hours)
   return math.max(moment + (60 - time.min) * 60, begin and begin - hours * 3600 or 0)
 end
 
---- Returns the first moment (in Unix seconds) after another one at which a schedule is due; nil if none exists within forty
+--- Returns the first time after another one at which a schedule is due, in Unix seconds. Returns nil without a due time in the next forty
 -- years, the longest time until February 29 falls on a given day of the week.
 local function next_time(schedule, after)
   local moment = after - after % 60 + 60
@@ -190,16 +189,16 @@ end
 
 -- Calls -----------------------------------------------------------------------------------------------------------------------
 
---- The maximum wait before the clock is read again, because it may have been set.
+--- The maximum number of seconds until the clock is read again, because it may be set while waiting.
 local longest_wait = perilune.context == "live" and 60 or math.huge
 
 local Schedule = { __name = "perilune.schedule" }
 Schedule.__metatable = "schedule"
 
---- If the clock is set back by more than this, it was wrong, and its previous time is ignored.
+--- If the clock is set back by more than this number of seconds, its previous time is assumed to be wrong and ignored.
 local longest_setback = 3 * 3600
 
---- Returns the next due time in Unix seconds; nil for none.
+--- Returns the next due time in Unix seconds, or nil.
 local function due_after(self, moment)
   if self.moment then return not self.last and self.moment.unix or nil end
   return next_time(self.schedule, moment)
@@ -208,7 +207,7 @@ end
 local function arm(self)
   local now = os.time()
   if self.last and self.last - now > longest_setback then self.last = nil end
-  -- The same minute must not occur twice when the clock is set back.
+  -- If the clock is set back, the same minute must not be due twice.
   local is_due = self.first ~= nil
   self.due = self.first or due_after(self, math.max(now, self.last or now))
   self.first = nil
@@ -240,7 +239,7 @@ function Schedule:is_active()
   return self.id ~= nil and native_loop.is_live(self.id)
 end
 
---- Returns when the function will be called next; nil for never.
+--- Returns the time of the next call, or nil.
 function Schedule:next_time()
   return self:is_active() and (self.moment or perilune.date(self.due)) or nil
 end
@@ -254,7 +253,7 @@ checks.seal(Schedule, { "delay", "delayed_due", "due", "f", "first", "id", "jitt
 
 local schedule = { next_time = next_time }
 
---- Reads a schedule and raises if it never occurs.
+--- Reads a schedule. Raises if it is never due.
 -- @tparam ?string zone the name of a time zone; by default the process's time zone
 function schedule.read(place, text, zone)
   local parsed = parse(place, text)
@@ -269,14 +268,14 @@ end
 
 --- Calls a function at the times of a parsed schedule.
 -- @tparam ?number jitter the maximum random delay of calls in seconds
--- @tparam ?integer first a due time that has passed, to begin with
+-- @tparam ?integer first a due time in the past, at which to begin
 function schedule.start(parsed, f, jitter, first)
   local self = setmetatable({ schedule = parsed, f = f, jitter = jitter, first = first }, Schedule)
   arm(self)
   return self
 end
 
---- Returns whether a text has the form of a schedule.
+--- Returns whether text has the form of a schedule.
 local function is_schedule(text)
   return shorthands[text:lower()] ~= nil or select(2, text:gsub("%S+", "")) == 5
 end
@@ -285,8 +284,8 @@ local function refuse_moment(text)
   if perilune.date.is(text) then checks.fail("perilune.schedule", 'expected a schedule, such as "0 9 * * mon-fri", got a date; use perilune.at(date, f) for one moment') end
 end
 
---- Calls a function once, at a moment, which may be any value that `perilune.date` reads. If the moment has passed, the function is
--- called at once.
+--- Calls a function once, at a given time, which may be any value that `perilune.date` accepts. If the time has passed, calls the function
+-- immediately.
 function public.at(date, f)
   if type(date) == "string" and is_schedule(date) then checks.fail("perilune.at", "expected a date, got a schedule; use perilune.schedule(" .. ("%q"):format(date) .. ", f)") end
   local moment = date
@@ -308,11 +307,11 @@ end
 
 --- Calls a function at the times of a schedule in cron format: `perilune.schedule("0 9 * * mon-fri", f)`.
 --
--- There are five fields: minute, hour, day of the month, month and day of the week. Each is `*`, a number, a range `1-5`, a step
--- `*/10`, or a list of these. Ranges of hours, months and days of the week may run past the end (`22-6`, `fri-mon`). Months and days
--- may be names ("jan", "mon"). "@hourly", "@daily", "@weekly", "@monthly" and "@yearly" are abbreviations. Times are local. A time of
--- day that is skipped when the clocks go forward is due at that moment; a time that occurs twice is due the first time. No such
--- corrections are made if the minute or the hour is a star. Times that pass while the machine sleeps cause a single call afterwards.
+-- There are five fields: minute, hour, day of the month, month and day of the week. Each is `*`, a number, a range `1-5`, a step `*/10`, or
+-- a list of these. Ranges of hours, months and days of the week may wrap around (`22-6`, `fri-mon`). Months and days may be names ("jan",
+-- "mon"). "@hourly", "@daily", "@weekly", "@monthly" and "@yearly" are abbreviations. Times are local. If a time of day is skipped because
+-- clocks go forward, the call is due at that moment; if it occurs twice, the call is due the first time. This does not apply if the minute
+-- or the hour is a star. Times that pass while the machine sleeps cause a single call afterwards.
 -- @tparam ?table options `zone`: the name of a time zone; `jitter`: the maximum random delay of a call
 function public.schedule(text, f, options)
   refuse_moment(text)

@@ -1,4 +1,4 @@
---- A runner's hook for the tasks of a script: `spawning.watch(task, call)` is called with each spawned task and its function, and
--- returns the function to call instead. nil without a hook.
+--- A hook for tasks of a script, for test runners: `spawning.watch(task, call)` is called for each spawned task with its function, and
+-- returns the function to call instead. It is nil without a hook.
 
 return { watch = nil }

@@ -1,4 +1,4 @@
---- The additional tables of durable runs: the results of steps, and signals that have not been received.
+--- The other tables of durable runs: results of steps, and signals that no run has received.
 
 local databases = require "perilune.native.databases"
 local owners = require "perilune.native.owners"
@@ -11,7 +11,7 @@ local own = "/* perilune */ "
 --- The name of this state as an owner.
 local me = owners.current()
 
--- Without `IN`, for which SQLite creates a temporary table with each written row.
+-- Conditions without `IN`, for which SQLite would create a temporary table with each written row.
 local definitions = {
   own .. [[
   CREATE TABLE IF NOT EXISTS perilune_step (
@@ -42,7 +42,7 @@ local definitions = {
   own .. "CREATE INDEX IF NOT EXISTS perilune_signal_run ON perilune_signal(automation, run_key, name, id)",
 }
 
---- A run's steps are deleted with it.
+--- Deletes the steps of a run together with the run.
 local trigger = own .. [[
   CREATE TRIGGER IF NOT EXISTS perilune_step_deletion AFTER DELETE ON perilune_automation_run BEGIN
     DELETE FROM perilune_step WHERE run_id = old.id;
@@ -95,14 +95,14 @@ function step_table.delete_all(handle, run_id)
   handle:execute(own .. "DELETE FROM perilune_step WHERE run_id = ?", run_id)
 end
 
---- Resets the number of interruptions, because a run that makes progress does not keep ending its process.
+--- Resets the number of interruptions, because a run that completes steps does not end its process each time.
 function step_table.forget_interruptions(handle, run_id)
   handle:execute(own .. "UPDATE perilune_automation_run SET interruptions = 0 WHERE id = ?", run_id)
 end
 
 -- Signals ---------------------------------------------------------------------------------------------------------------------
 
---- Takes the first signal for a run, in the open transaction.
+--- Removes and returns the first signal with a name for a run, in the open transaction.
 -- @treturn ?row
 function step_table.take_signal(handle, automation, run_key, name)
   local row = handle:fetch_one(own .. [[
@@ -111,13 +111,13 @@ function step_table.take_signal(handle, automation, run_key, name)
   return row
 end
 
---- Returns whether there is a signal for a run.
+--- Returns whether there is a signal for the run with a key.
 function step_table.has_signal(handle, automation, run_key)
   return handle:fetch_value(own .. "SELECT 1 FROM perilune_signal WHERE automation = ? AND run_key = ? LIMIT 1", automation, run_key) ~= nil
 end
 
---- Adds a signal and wakes the run that waits for it, in the open transaction.
--- @treturn boolean whether a run waits for it
+--- Adds a signal, and wakes the run that is waiting for it, in the open transaction.
+-- @treturn boolean whether a run was waiting for a signal
 function step_table.send_signal(handle, automation, run_key, name, value)
   local now = tostring(clock())
   handle:execute(own .. "INSERT INTO perilune_signal(automation, run_key, name, value, sent_at) VALUES (?, ?, ?, ?, ?)",

@@ -1,4 +1,4 @@
---- Database methods that observe transactions.
+--- Transaction observers: the methods of databases that observe transactions.
 
 local errors = require "perilune.native.errors"
 local native_loop = require "perilune.native.loop"
@@ -21,7 +21,7 @@ local function check_function(place, value)
   return value
 end
 
---- Accepts a single value as a list of one.
+--- Returns the list of an option; a single value becomes a list of one element.
 local function list_of(place, value)
   if type(value) == "string" or native_records.class_of(value) or native_records.model_of(value) then
     return { value }
@@ -45,7 +45,7 @@ local function read_operations(place, operations)
   return mask
 end
 
---- Returns the name of a table, which may be given as a record class. It must exist, unless the schema cannot be read now.
+--- Returns the name of a table, given by its name or record class. Raises if it does not exist, unless the schema cannot be read now.
 local function table_name(db, place, value)
   local info = native_records.model_of(value) and require("perilune.records.class").info(value)
   local name = info and info.table or value
@@ -68,13 +68,13 @@ end
 
 -- Transactions of other writers -------------------------------------------------------------------------------------------------
 
---- Handles pending notifications by calling their functions.
+--- Calls the functions of observers for pending notifications.
 local function read_mail()
   local f, value = observers.take_notification()
   while f do
     local is_ok, err = pcall(f, value)
     if not is_ok then
-      -- The remaining notifications are handled by the next call.
+      -- Makes the loop handle the remaining notifications.
       native_observation.signal_notifications()
       error(err, 0)
     end
@@ -82,23 +82,24 @@ local function read_mail()
   end
 end
 
---- Errors of did_commit or did_rollback do not concern the writer, whose transaction has ended. They are handled like errors of
--- timers and tasks.
+--- Handles errors of did_commit and did_rollback like errors of timers and tasks, because the writer's transaction has ended and does not
+-- depend on them.
 observers.set_failure(function(err)
   native_loop.start(function() error(err, 0) end)
 end)
 
---- Makes the loop handle notifications, unless it does so already.
+--- Makes the event loop handle notifications, unless it already does.
 local function open_notifications()
   if not native_observation.signal_notifications() then native_observation.open_notifications(read_mail) end
 end
 
 -- Lifetime ---------------------------------------------------------------------------------------------------------------------
 
---- Observers that end with the scope that has added them, by the number of the scope.
+--- The scope that has added each observer. The observer is cancelled when the scope ends.
 local scopes = setmetatable({}, { __mode = "k" })
 
---- Observers are called by the writer. Anything they start must still belong to their own scope.
+--- Returns a function that runs in a scope. The writer calls observers, but timers and tasks that they start must belong to the observer's
+-- scope.
 local function in_scope(scope, f)
   return function(value)
     local outer = native_loop.enter_scope(scope)
@@ -132,18 +133,18 @@ end
 --     }
 --     observer:cancel()
 --
--- `on_change` is called for each changed row once the statement has succeeded. `will_commit` may raise an error, which rolls back
--- the transaction and is raised by the commit. Neither may use the database. `did_commit` and `did_rollback` receive a handle and
--- may use it. Changes within savepoints are reported when the outermost savepoint has ended. Changes that were undone, by a
--- savepoint or by a failed statement, are never reported. Errors of `did_commit` and `did_rollback` are passed to
--- `perilune.on_error`, or end the script when it waits, because the transaction has ended.
+-- `on_change` is called for each changed row after the statement has succeeded. `will_commit` may raise an error, which rolls back the
+-- transaction and is raised by the commit. Neither of them may use the database. `did_commit` and `did_rollback` receive a handle to use
+-- it. Changes within savepoints are reported when the outermost savepoint has ended. Changes that were undone, by a savepoint or by a
+-- failed statement, are never reported. Because the transaction has ended, errors of `did_commit` and `did_rollback` are passed to
+-- `perilune.on_error`, or, without it, end the script when it waits.
 --
--- Transactions of other scripts and of Swift are reported after their commit, when the script waits or has ended. Their observers
--- cannot prevent the commit, and rollbacks are not reported. After 100,000 pending changes, further changes are replaced by the
--- event `{ operation = "many" }`. Changes that Swift makes within savepoints have no values.
+-- Transactions of other scripts and of Swift are reported after their commit, when the script waits or has ended. Their observers cannot
+-- prevent the commit, and rollbacks are not reported. After 100,000 pending changes, further changes are replaced by the event `{ operation
+-- = "many" }`. Changes that Swift makes within savepoints have no values.
 -- @tparam table options the functions; `tables` (names or record classes) and `operations` ("insert", "update", "delete") limit the
 --   calls of `on_change`
--- @return an observer, which stays until its `cancel` is called or the database is closed
+-- @return an observer, which is active until its `cancel` is called or the database is closed
 function public:observe_transactions(options)
   local place = "db:observe_transactions"
   if type(options) ~= "table" then
@@ -161,7 +162,7 @@ function public:observe_transactions(options)
   return add(self, functions, tables, operations, false)
 end
 
---- Calls a function once, after the commit of the current transaction, or otherwise of the next one.
+--- Calls a function once, after the commit of the current transaction, or of the next one if no transaction is open.
 -- @tparam function on_commit receives a handle
 -- @tparam ?function on_rollback is called instead if the transaction is rolled back
 -- @return an observer, whose `cancel` cancels the call

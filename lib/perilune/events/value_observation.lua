@@ -1,4 +1,4 @@
---- Observations of values: fetches that are repeated after each transaction that may have changed their result.
+--- Observations of values: fetches that are repeated after each transaction that may have changed the fetched values.
 
 local null = require("perilune.native.values").null
 local databases = require "perilune.native.databases"
@@ -15,10 +15,10 @@ local sql_text = require "perilune.runtime.sql_text"
 --- The functions that scripts call.
 local public = {}
 
---- The number of successive deliveries triggered by each other that counts as a loop.
+--- The number of successive deliveries, each triggered by the previous one, that is treated as an endless loop.
 local longest_chain = 1000
 
---- A failed fetch is repeated after one second. This interval doubles with each further failure, up to a minute.
+--- The maximum pause in seconds before a failed fetch is repeated. The first pause is one second, and it doubles with each further failure.
 local longest_pause = 60.0
 
 local Observation = { __name = "perilune.observation" }
@@ -32,7 +32,7 @@ local function same_again(self, print)
   return false
 end
 
---- Returns whether there is a new value, and the value.
+--- Returns whether the value is new, followed by the value.
 local function take(self, ...)
   if not self.keeps_duplicates and same_again(self, observers.fingerprint(...)) then return false end
   return true, ...
@@ -43,7 +43,7 @@ local function map(self, ...)
   return ...
 end
 
---- Returns the result of the function that fetches. A request is a value, which does not change with the rows.
+--- Returns the results of the fetch function. Raises for a request: it does not change when its rows change.
 local function check_fetched(value, ...)
   if require("perilune.runtime.marks").is_request(value) then
     errors.raise("argument", "db:observe: the function returned a request; return its rows, as in request:fetch_all(), or use request:observe(callback)")
@@ -51,7 +51,7 @@ local function check_fetched(value, ...)
   return value, ...
 end
 
---- Fetches, and observes the values read, or only the explicit regions if there are any.
+--- Fetches the value. Observes everything that the fetch has read, or only the explicit regions if there are any.
 local function read(self)
   if not self.touch_regions then return check_fetched(native_observation.read(self.observer, self.fetch)) end
   native_observation.read(self.observer, self.touch_regions)
@@ -59,13 +59,13 @@ local function read(self)
 end
 
 local function refresh(self)
-  -- If equal values count, a check without a signal must not find a value.
+  -- If equal values are delivered, too, there must be a signal before a value is delivered again.
   if self.keeps_duplicates and self.has_looked and not native_observation.take_signal(self.observer) then return false end
   self.has_looked = true
   return take(self, map(self, read(self)))
 end
 
---- Pauses before a failed fetch is repeated, even if there are changes in the meantime. Adds the number of seconds to the error as
+--- Pauses the observation before a failed fetch is repeated, even if there are more changes. Adds the number of seconds to the error as
 -- `retry_in`.
 local function back_off(self, e)
   if type(e) == "userdata" and e.kind == "cancelled" then return end
@@ -76,7 +76,8 @@ local function back_off(self, e)
   return seconds
 end
 
---- Reads for the loop. A failure is passed to the error handler, with the seconds until the next attempt.
+--- Returns the result of a fetch for the event loop. Passes a failure to the error handler, with the number of seconds until the next
+-- attempt.
 local function read_or_back_off(self, is_read, ...)
   if is_read then
     self.failures = nil
@@ -91,7 +92,7 @@ end
 
 -- Delivering ------------------------------------------------------------------------------------------------------------------
 
---- Raises if deliveries keep triggering each other because their callbacks write observed values.
+--- Raises if deliveries trigger each other endlessly, because their callbacks write observed values.
 local function check_chain(self, length)
   if length < longest_chain then return end
   self:cancel()
@@ -104,7 +105,7 @@ local function finish(is_ok, ...)
   if not is_ok then error((...), 0) end
 end
 
---- Delivers a new value. Called by the loop.
+--- Delivers a new value. Called by the event loop.
 local function deliver(self, chain, is_new, ...)
   if not is_new or self.is_suspended or not self:is_active() then return end
   check_chain(self, chain)
@@ -133,7 +134,7 @@ function Observation:__tostring()
 end
 
 --- Checks for a new value without waiting.
--- @return true and the value, or false if it is equal to the last one
+-- @return true and the value, or false if it equals the last one
 function Observation:try_next()
   if self.callback then errors.raise("usage", "observation:try_next: its values are already delivered to a function") end
   if self.is_suspended or not self:is_active() then return false end
@@ -148,7 +149,7 @@ function Observation:pause()
   return was_running
 end
 
---- Continues, after checking for a new value. Returns whether the observation was paused.
+--- Resumes the observation, and checks for a new value. Returns whether the observation was paused.
 function Observation:resume()
   local was_paused = self:is_active() and self.is_suspended or false
   self.is_suspended = nil
@@ -161,32 +162,31 @@ function Observation:is_paused()
   return self.is_suspended == true and self:is_active()
 end
 
---- Waits for the next value that differs from the last one. Returns nothing once the observation is cancelled.
+--- Waits for the next value that differs from the last one. Returns nothing after the observation is cancelled.
 function Observation:next()
   if self.callback then errors.raise("usage", "observation:next: its values are already delivered to a function") end
   while self:is_active() do
     native_loop.wait(self.place)
     if not self:is_active() then return end
-    -- Changes during a pause are examined when it ends.
+    -- Changes during a pause are handled when the pause ends.
     local results = self.is_suspended and { false, n = 1 } or table.pack(refresh(self))
     if results[1] then return table.unpack(results, 2, results.n) end
   end
 end
 
---- A nil value would end a loop.
+--- Replaces a first value of nil by perilune.null, because nil would end a loop.
 local function or_null(self, first, ...)
   if first == nil and self:is_active() then return null, ... end
   return first, ...
 end
 
---- Returns an iterator over the values, which waits for each: `for authors in observation:values() do`. A nil value becomes
--- perilune.null. The loop ends with the observation, and leaving the loop ends the observation.
+--- Returns an iterator that waits for each value: `for authors in observation:values() do`. A value of nil becomes perilune.null. The loop
+-- ends when the observation does, and leaving the loop ends the observation.
 function Observation:values()
   return function() return or_null(self, self:next()) end, nil, nil, self
 end
 
---- Returns the function that fetches for an observation, given a handle: a function itself, or one that fetches the rows of a
--- request or class.
+--- Returns the fetch function for an observation: the function itself, or a function that fetches the rows of a request or class.
 local function fetch_of(place, source)
   if type(source) == "function" then return source end
   local request = marks.request_of and marks.request_of(source)
@@ -194,7 +194,7 @@ local function fetch_of(place, source)
   return function(handle) return request:fetch_all(handle) end
 end
 
---- Observes something else from now on, such as the next page of a list. Its value is delivered unless it equals the last one.
+--- Changes the fetch of the observation, for example to the next page of a list. Delivers the new value unless it equals the last one.
 -- @param source a function as for `db:observe`, or a request
 function Observation:change(source)
   local fetch = fetch_of("observation:change: argument 1", source)
@@ -218,7 +218,7 @@ local function sql_of_table(db, name, columns)
     #list > 0 and table.concat(list, ", ") or "*", sql_text.name(schema.database), sql_text.name(schema.name))
 end
 
---- Returns a function that reads one region, given a handle.
+--- Returns a function that reads one region, by a handle.
 local function reading_of(place, db, region)
   if type(region) == "string" then
     local sql = sql_of_table(db, region)
@@ -239,7 +239,7 @@ local function is_list(value)
   return type(value) == "table" and getmetatable(value) == nil and #value > 0
 end
 
---- Returns a function that reads all regions of a database without returning a row.
+--- Returns a function that reads all regions of a database without fetching a row.
 local function touching(place, db, regions)
   local readings = {}
   for i, region in ipairs(is_list(regions) and regions or { regions }) do readings[i] = reading_of(place, db, region) end
@@ -264,7 +264,7 @@ local function observe(place, db, fetch, callback, options)
   })
   local period = options.poll ~= nil and require("perilune.runtime.durations").read(place .. ": option `poll`", options.poll, 0.001)
   db:is_inside_transaction() -- raises if the database cannot be used, in on_change for example
-  -- Must come before the observation starts, because a connection's first look at a schema counts as a schema change.
+  -- This must happen before the observation starts, because a connection's first read of the schema is treated as a schema change.
   local touch = options.regions ~= nil and touching(place .. ": option `regions`", db, options.regions) or nil
   local observer, object = native_observation.start(db)
   local self = setmetatable({
@@ -272,7 +272,7 @@ local function observe(place, db, fetch, callback, options)
     touch_regions = touch and function() touch(object) end or nil,
   }, Observation)
   function self.fetch() return object:read(fetch) end
-  -- If the current value is known, only later values are delivered.
+  -- Fetches the current value now, so that only later values are delivered.
   if options.looks_first then self.has_looked = pcall(refresh, self) end
   if callback then
     self.source = native_observation.push(self.observer, function()
@@ -290,8 +290,8 @@ end
 --     local observation = db:observe(function(db) return Author:fetch_count(db) end, function(count) print(count) end)
 --     observation:cancel()
 --
--- The callback receives the results of `fetch`: first the current value, then a new value after each transaction of any writer that
--- may have changed it, unless it equals the previous one. It is called when the script has ended or waits. Without a callback, use
+-- The callback receives the results of `fetch`: first the current value, then a new value after each transaction of any writer that may
+-- have changed it, unless it equals the previous one. It is called when the script waits or has ended. Without a callback, use
 -- `observation:values()` or `observation:next()`, which wait for values.
 -- @tparam function fetch receives a handle, in `db:read`
 -- @tparam ?function callback
@@ -312,7 +312,7 @@ function public:observe(fetch, callback, options)
   return observe("db:observe", self, fetch, callback, options)
 end
 
---- Observes parts of a database without fetching their content: the callback is called for each transaction that may have changed them.
+--- Observes parts of a database without fetching their contents. The callback is called after each transaction that may have changed them.
 -- @param regions a table name; `{ table = "book", columns = { "title" } }`; a request, without its prefetched rows; or a list of
 --   these
 -- @tparam ?function callback receives no arguments
@@ -333,8 +333,8 @@ local function check_table(db, name)
   if not db:table_exists(name) then require("perilune.schema.introspection").raise_unknown_table(db, name) end
 end
 
---- Makes observations fetch again after changes that were not observed, for example by another process. This includes the
--- observations of other hosts and of Swift.
+--- Makes observations fetch again after changes that they cannot detect, for example by another process. This includes observations in
+-- other hosts and in Swift.
 -- @tparam string ... the changed tables; all by default
 function public:notify_changes(...)
   local names = { ... }
@@ -345,7 +345,7 @@ end
 
 local value_observation = {}
 
---- Observes the records or rows of a request.
+--- Observes the records or rows that a request fetches.
 function value_observation.of_request(request, ...)
   local db, callback, options, surplus = ...
   if not native_records.is_database(db) then db, callback, options, surplus = native_records.default_database(), ... end
@@ -361,7 +361,7 @@ Shared.__metatable, Shared.__receiver = "shared observation", "shared"
 local Subscription = {}
 Subscription.__metatable = "subscription"
 
---- Calls a subscriber. Its errors do not affect other subscribers.
+--- Calls a subscriber unless it was cancelled. Its errors do not affect other subscribers.
 local function call(subscription, ...)
   if subscription.is_active_now then subscription.callback(...) end
 end
@@ -376,12 +376,12 @@ local function deliver_to_all(self, ...)
   if first_error then error(first_error[1], 0) end
 end
 
---- Calls a function with the current value as soon as it is available, and with each new value.
+--- Calls a function with the current value as soon as it is available, and then with each new value.
 function Shared:observe(callback)
   check_callable("shared:observe: argument 1", callback)
   if self.is_over then errors.raise("usage", "shared:observe: the observation was cancelled") end
   local is_new = not self.observation
-  -- Must come before the subscription is added, which would otherwise remain if this raises. The value is delivered later.
+  -- Observe first: if this raises, no subscription remains. The value is delivered later.
   if is_new then
     self.observation = observe("db:share_observation", self.db, self.fetch, function(...) deliver_to_all(self, ...) end, self.options)
   end
@@ -413,7 +413,7 @@ end
 
 Shared.__close = Shared.cancel
 
---- Cancels the subscription. Returns whether it was active. After the last subscription, nothing is fetched.
+--- Cancels the subscription. Returns whether it was active. Without subscriptions, nothing is fetched.
 function Subscription:cancel()
   local was_active = self.is_active_now
   self.is_active_now = false
@@ -425,7 +425,7 @@ function Subscription:cancel()
   return was_active
 end
 
---- Returns whether the function is still called.
+--- Returns whether the function is still called for new values.
 function Subscription:is_active()
   return self.is_active_now
 end
@@ -434,7 +434,7 @@ Subscription.__close = Subscription.cancel
 checks.seal(Shared, { "db", "fetch", "is_over", "observation", "options", "subscriptions", "value" }, "shared_observation")
 checks.seal(Subscription, { "callback", "is_active_now", "shared" }, "observer")
 
---- Shares one observation between several functions: its value is fetched once for all, and only while there are subscribers.
+--- Shares one observation among several functions. Its value is fetched once for all of them, and only while there are subscribers.
 -- @param source a function as for `db:observe`, or a request
 -- @tparam ?table options as for `db:observe`, without `looks_first`
 function public:share_observation(source, options)

@@ -1,4 +1,4 @@
---- Wakes the workers of a database in this process, after the transaction that has added work.
+--- Wakes workers in this process after a transaction has added work to their database.
 
 local bells = require "perilune.native.bells"
 local native_loop = require "perilune.native.loop"
@@ -6,22 +6,22 @@ local owners = require "perilune.native.owners"
 
 local wake = {}
 
---- The databases for which a ring is scheduled.
+--- The databases for which ringing the bell is scheduled.
 local is_ringing = setmetatable({}, { __mode = "k" })
 
---- Returns the name of a database's bell, which all connections of this process to its file share.
+--- Returns the name of a database's bell, which all connections to the database in this process share.
 local function bell_of(db)
   local path = db:path()
   return (path == "" or path:find("^:memory:")) and bells.memory(owners.current()) or path
 end
 
---- Calls a function whenever work may have been added.
--- @treturn integer the number of a source
+--- Calls a function each time work may have been added.
+-- @treturn integer the number of the event source
 function wake.listen(db, f, keeps_alive)
   return bells.listen(bell_of(db), f, keeps_alive)
 end
 
---- Rings once the state is idle, when the current transaction has ended.
+--- Rings the bell once this state is idle, so that the current transaction has ended.
 function wake.later(db)
   if is_ringing[db] then return end
   local bell = bell_of(db)

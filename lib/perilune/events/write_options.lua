@@ -1,4 +1,4 @@
---- `db:write` with options: db:write({ note = "prices of May", retry = 3 }, function(db) ... end).
+--- The options of `db:write`: db:write({ note = "prices of May", retry = 3 }, function(db) ... end).
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
@@ -23,7 +23,7 @@ local function has_moved(err)
   return is_object and kind == "cluster_moved"
 end
 
---- Runs the block again if the cluster has changed its leader before the commit.
+--- Calls the block again if the cluster has changed its leader before the commit.
 local function write_again(retry, db, note, block, ...)
   for _ = 1, retry do
     local results = table.pack(pcall(write_once, db, note, block, ...))
@@ -33,7 +33,7 @@ local function write_again(retry, db, note, block, ...)
   return write_once(db, note, block, ...)
 end
 
---- Receives the database, the options, the block and its arguments.
+--- Implements `db:write` with options. Arguments: the database, the options, the block, and the block's arguments.
 return function(db, options, block, ...)
   if type(options) == "string" then
     checks.fail("db:write: argument 1", ("expected a function, got %s; use db:write({ note = %q }, function(db) ... end)"):format(errors.describe(options), options))
@@ -43,7 +43,7 @@ return function(db, options, block, ...)
   if next(options) == nil then checks.fail("db:write", "expected the option `note` or `retry`") end
   local retry = read_retry(given.retry)
   checks.block("db:write", block)
-  -- Part of a transaction cannot run again after the transaction is gone.
+  -- Inside a transaction, the block cannot be repeated, because the outer transaction is lost, too.
   if db:is_inside_transaction() then retry = 0 end
   return write_again(retry, db, given.note, block, ...)
 end
