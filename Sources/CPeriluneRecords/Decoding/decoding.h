@@ -78,7 +78,7 @@ static inline void prec_check_types(lua_State *L, const pdb_state *rows) {
 /* The form of rows as records of the class at the call's `class_index`. */
 extern const pdb_row_form prec_records_form;
 
-/* Push the list of all records; or the first record, or nil without one. Return 1. [-0, +n, e] */
+/* Push the list of all records; or the first record, or nil if none exists. Return 1. [-0, +n, e] */
 int prec_fetch_records(lua_State *L, pdb_call *call);
 int prec_fetch_record(lua_State *L, pdb_call *call);
 

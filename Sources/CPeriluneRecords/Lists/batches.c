@@ -24,8 +24,8 @@ typedef struct {
     int rows, count;       /* the number of rows wanted, and of rows collected */
 } batch;
 
-/* Returns the minimum number of rows for a statement of their own. In a cluster it is 1, because each statement is a message that is sent
-** ahead. */
+/* Returns the minimum number of rows for which a separate statement pays off. In a cluster it is 1, because each statement is a message
+** that is sent ahead. */
 static int fewest_rows_of(const prec_insertion *insertion) { return insertion->is_ahead ? 1 : fewest_rows; }
 
 /* Returns the number of rows for the next statement, or 0 to insert the records individually. (Measured: more rows are not faster.) */

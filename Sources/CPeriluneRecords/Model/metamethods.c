@@ -93,8 +93,8 @@ int prec_assign_field(lua_State *L) {
         lua_settop(L, 3);
         if (!may_assign) return 0;
     }
-    /* A record returns nil for NULL, so the field stays nil and is noted. Lua does not call __newindex for a field that has a value;
-    ** perilune.null in such a field becomes nil when the record is written. */
+    /* A record returns nil for NULL, so the field stays nil and its name is recorded. Lua does not call __newindex for a field that has a
+    ** value; perilune.null in such a field becomes nil when the record is written. */
     if (pdb_is_null(L, 3)) {
         lua_settop(L, 2);
         prec_note_null(L, 1);

@@ -3,9 +3,9 @@
 **
 ** - A model is the permanent data of a record class.
 ** - A table layout describes the table of a class in one database: its columns, and the statements that read and write it. The Lua
-**  part creates it from the schema, on first use and after schema changes.
+**   part creates it from the schema, on first use and after schema changes.
 ** - A column set is shared by all records with the same columns: usually all columns of the table. A query in a script may
-**  omit some columns, or add others, which become fields that are never written.
+**   omit some columns, or add others, which become fields that are never written.
 ** - A row layout describes how the rows of a statement become records: a tree of segments.
 ** - A chunk stores the values of some records at the time when they last equaled their rows.
 **
@@ -230,7 +230,7 @@ extern const luaL_Reg prec_record_metamethods[], prec_column_set_functions[], pr
 /* Records that the field whose name is on top of the stack must be written as NULL, although it is nil. [-1, +0, m] */
 void prec_note_null(lua_State *L, int record);
 
-/* Pushes the set of recorded names. Pushes nothing and returns false without any. [-0, +(0|1), -] */
+/* Pushes the set of recorded names. Pushes nothing and returns false if none are recorded. [-0, +(0|1), -] */
 bool prec_push_nulls(lua_State *L, int record);
 
 /* Returns whether the name at `name` is in the set at `nulls`. [-0, +0, -] */

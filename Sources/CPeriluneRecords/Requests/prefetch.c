@@ -71,11 +71,11 @@ enum { PARENTS = 1, FIELD, METATABLE, NAME, FIRST, CHILDREN, CHILD_KEYS, LISTS }
 
 typedef struct {
     lua_Integer parent_count, child_count;
-    uint32_t *owners; /* for each child, the position of its parent, from 1; 0 without one */
+    uint32_t *owners; /* for each child, the position of its parent, from 1; 0 if none exists */
     uint32_t *counts; /* for each parent, from 1, the number of its children */
 } distribution;
 
-/* Pops a key and returns the position of its first parent, or 0 without one. */
+/* Pops a key and returns the position of its first parent, or 0 if none exists. */
 static uint32_t pop_owner(lua_State *L) {
     /* The column may contain numbers as text. SQLite does not convert hexadecimal text. */
     bool is_text = lua_type(L, -1) == LUA_TSTRING && strpbrk(lua_tostring(L, -1), "xX") == NULL;

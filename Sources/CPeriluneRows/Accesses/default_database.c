@@ -10,7 +10,7 @@ void pdb_set_default_database(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &default_database_key);
 }
 
-/* Returns the innermost access. Returns NULL without one, or if the default database was overridden inside it. */
+/* Returns the innermost access. Returns NULL if none is open, or if the default database was overridden inside it. */
 static pdb_access *implied_access(const pdb_state *rows) {
     return rows->access == rows->overridden_access ? NULL : rows->access;
 }

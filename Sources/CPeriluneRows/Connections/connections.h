@@ -89,7 +89,7 @@ void pdb_check_place(lua_State *L, const pdb_state *rows);
 ** handle is dead. [-0, +0, e] */
 pdb_access *pdb_find_access(lua_State *L, pdb_state *rows, pdb_database *database, uint64_t token);
 
-/* Returns the innermost open access to a database, or to any database if `database` is NULL. Returns NULL without one. */
+/* Returns the innermost open access to a database, or to any database if `database` is NULL. Returns NULL if none exists. */
 pdb_access *pdb_access_to(pdb_state *rows, pdb_database *database);
 
 int pdb_release_add(pdb_release_list *list, void *object);
@@ -240,7 +240,7 @@ pdb_statement *pdb_compile_prepared(lua_State *L, pdb_access *access, int index)
 /* Adds a statement to the list of its connection. */
 void pdb_link_statement(pdb_connection *connection, pdb_statement *statement);
 
-/* Pushes and returns the cached statement for a text; NULL, and nothing pushed, without one. [-0, +(0|1), m] */
+/* Pushes and returns the cached statement for a text; returns NULL and pushes nothing if none exists. [-0, +(0|1), m] */
 pdb_statement *pdb_find_cached(lua_State *L, pdb_connection *connection, int sql_index);
 
 /* Caches the compiled statement on top of the stack. [-0, +0, m] */
@@ -317,7 +317,7 @@ typedef struct pdb_open_blob {
     bool is_abandoned; /* the userdata has been collected */
 } pdb_open_blob;
 
-/* Creates an open blob that owns the handle. Returns NULL without memory. */
+/* Creates an open blob that owns the handle. Returns NULL if memory runs out. */
 pdb_open_blob *pdb_add_open_blob(pdb_access *access, sqlite3_blob *handle);
 
 /* Allows writing to a blob in one of the connection's databases. Returns an SQLite result code. */

@@ -96,7 +96,7 @@ void pdb_push_database_object(lua_State *L, int index) {
 /* MARK: - Databases and connections */
 
 int pdb_release_add(pdb_release_list *list, void *object) {
-    /* Without memory the object leaks, because a finalizer cannot report errors. */
+    /* If memory runs out, the object leaks, because a finalizer cannot report errors. */
     if (!PLUA_ADD_ROOM(list->objects, list->count, list->capacity)) return -1;
     list->objects[list->count++] = object;
     return 0;
@@ -146,7 +146,7 @@ pdb_connection *pdb_connection_for(pdb_database *database, sqlite3 *handle) {
     while (connection && connection->handle != handle) connection = connection->next;
     if (connection) return connection;
     connection = calloc(1, sizeof *connection);
-    if (connection == NULL) abort(); /* the caller is a Swift frame, and Swift also aborts without memory */
+    if (connection == NULL) abort(); /* the caller is a Swift frame; Swift also ends the process if memory runs out */
     connection->database = database;
     connection->handle = handle;
     connection->young = connection->old = LUA_NOREF;
@@ -221,7 +221,7 @@ void pdb_push_database_methods(lua_State *L) {
     lua_remove(L, -2);
 }
 
-/* Raises if a script calls a database, as in `db("customer")`. With other libraries, such a call opens a database or returns a table. */
+/* Raises if a script calls a database, such as `db("customer")`. With other libraries, such a call opens a database or returns a table. */
 static int refuse_call(lua_State *L) {
     return plua_raise(L, "argument", "a database cannot be called; use perilune.record(\"table\") for a table, or perilune.queue(path) to open a database");
 }

@@ -242,7 +242,7 @@ static size_t will_begin_savepoint(pdb_connection *connection) {
     return connection->observers ? pdb_observers_begin_savepoint(connection->observers, NULL) : 0;
 }
 
-/* Ends savepoints, including inner ones. Observers added in the block know all savepoints that were open at that time. */
+/* Ends savepoints, including inner ones. Observers added in the block track all savepoints that were open at that time. */
 static void did_end_savepoint(pdb_connection *connection, size_t mark, bool is_kept) {
     size_t depth = mark > 0 ? mark : (size_t)connection->savepoints;
     if (connection->observers) pdb_observers_end_savepoint(connection->observers, depth, is_kept);

@@ -34,7 +34,7 @@ typedef struct {
     sqlite3_value **former, **current; /* `count` values each, or NULL */
 } pdb_change;
 
-/* Returns the table of the change that SQLite is reporting. Reads its columns on first use. NULL without memory. */
+/* Returns the table of the change that SQLite is reporting. Reads its columns on first use. NULL if memory runs out. */
 pdb_observed_table *pdb_observed_table_of(pdb_connection_observers *observers, const char *schema, const char *name);
 /* Returns a table of which only the names are known. */
 pdb_observed_table *pdb_make_named_table(const char *schema, const char *name);

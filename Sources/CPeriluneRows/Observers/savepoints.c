@@ -43,7 +43,7 @@ pdb_change pdb_copy_change(const pdb_change *change, size_t *bytes) {
     return copy;
 }
 
-/* Stores a copy of a change. Does nothing without memory, because in that case the run is about to end or SQLite fails as well. */
+/* Stores a copy of a change. Does nothing if memory runs out, because in that case the run is about to end or SQLite fails as well. */
 static void keep_change(pdb_connection_observers *observers, const pdb_change *change) {
     if (!PSQL_ADD_ROOM(observers->changes, observers->change_count, observers->change_capacity)) return;
     observers->changes[observers->change_count++] = pdb_copy_change(change, &observers->changed_bytes);
@@ -114,7 +114,7 @@ void pdb_forget_savepoints(pdb_connection_observers *observers) {
 
 /* MARK: - Savepoints in SQL */
 
-/* Returns the number of the innermost savepoint with this name, from 1; 0 without one. */
+/* Returns the number of the innermost savepoint with this name, from 1; 0 if none exists. */
 static size_t depth_of(pdb_connection_observers *observers, const char *name) {
     size_t depth = observers->savepoint_count;
     while (depth > 0 && (observers->savepoints[depth - 1].name == NULL || sqlite3_stricmp(observers->savepoints[depth - 1].name, name) != 0)) {

@@ -18,7 +18,7 @@ void pdb_observers_forget_tables(pdb_connection_observers *observers) {
     }
 }
 
-/* Adds a column. Returns NULL without memory. */
+/* Adds a column. Returns NULL if memory runs out. */
 static pdb_observed_column *add_column(pdb_observed_table *table) {
     pdb_observed_column *columns = realloc(table->columns, ((size_t)table->count + 1) * sizeof *columns);
     if (columns == NULL) return NULL;

@@ -106,7 +106,8 @@ static void push_folded(lua_State *L, int index) {
     pdb_push_folded(L, name, length);
 }
 
-/* Returns the position of a column that is given by its name, in any case, or by its position; 0 without one. `lookup` is a stack index. */
+/* Returns the position of a column that is given by its name, in any case, or by its position; 0 if none exists. `lookup` is a stack
+** index. */
 static lua_Integer position_of(lua_State *L, int lookup, int key) {
     lua_Integer position = 0;
     if (lua_type(L, key) == LUA_TSTRING) {

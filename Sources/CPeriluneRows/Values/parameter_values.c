@@ -19,7 +19,7 @@ static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int 
 /* The result if a conversion has failed: its error is on top of the stack. */
 const char pdb_conversion_failed[] = "a value that can be converted";
 
-/* The maximum number of successive conversions. A custom type may return a date, which is converted in turn. */
+/* The maximum number of successive conversions. A custom type may return a date, which must also be converted. */
 enum { most_conversions = 4 };
 
 static bool has_conversion(lua_State *L, int index) {

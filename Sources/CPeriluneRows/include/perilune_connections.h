@@ -119,7 +119,7 @@ struct pdb_access {
     pdb_access_request *request;
 };
 
-/* Returns the innermost open access to the database in this state, or to any database if `database` is NULL. Returns NULL without one.
+/* Returns the innermost open access to the database in this state, or to any database if `database` is NULL. Returns NULL if none exists.
 ** [-0, +0, -] */
 pdb_access *pdb_current_access(lua_State *L, pdb_database *database);
 

@@ -10,7 +10,7 @@
 ** cannot raise. [-1, +0, m] */
 void pdb_keep_pending_error(lua_State *L);
 
-/* Pushes and clears the pending error, if any. Returns false without one. [-0, +(0|1), -] */
+/* Pushes and clears the pending error, if any. Returns false if none exists. [-0, +(0|1), -] */
 bool pdb_take_pending_error(lua_State *L);
 
 /* Clears the pending error. [-0, +0, -] */

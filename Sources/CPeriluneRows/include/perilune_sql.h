@@ -45,7 +45,7 @@ typedef struct {
     bool (*is_boolean)(const char *declared_type);
     /* Returns whether columns of a declared type store integers as floats. */
     bool (*is_real)(const char *declared_type);
-    /* Returns the position of the most similar of `count` names, or -1 without one. */
+    /* Returns the position of the most similar of `count` names, or -1 if none exists. */
     int (*nearest)(const char *name, const char *const *names, int count);
 } pdb_sql_callbacks;
 

@@ -24,8 +24,8 @@ typedef struct {
     void (*release)(void *object); /* called after the last connection has closed; may be NULL */
 } psql_environment;
 
-/* Creates the environment of a database. Returns the name of its VFS, which stays valid, or NULL without memory. The environment is owned
-** by the caller until psql_release_environment, and by each connection on which it is installed. */
+/* Creates the environment of a database. Returns the name of its VFS, which stays valid, or NULL if memory runs out. The environment is
+** owned by the caller until psql_release_environment, and by each connection on which it is installed. */
 const char *psql_make_environment(const psql_environment *environment);
 
 /* Releases the caller's ownership of an environment. */

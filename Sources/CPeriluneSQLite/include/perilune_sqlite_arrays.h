@@ -10,7 +10,7 @@
 
 /*
 ** Reserves space for one more element in an array; `array` points to its pointer, and NULL is an empty array. The capacity doubles when the
-** array is full. Returns false and changes nothing without memory.
+** array is full. Returns false and changes nothing if memory runs out.
 */
 static inline bool psql_add_room(void *array, size_t count, size_t *capacity, size_t size) {
     if (count < *capacity) return true;

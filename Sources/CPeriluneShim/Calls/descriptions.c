@@ -53,8 +53,8 @@ size_t plua_describe_plain(char *target, const plua_plain *value) {
     return (size_t)length;
 }
 
-/* Pushes the description from a value's metatable: `__described`, or `__name` with an article. Pushes nothing and returns false without
-** one. [-0, +(0|1), m] */
+/* Pushes the description from a value's metatable: `__described`, or `__name` with an article. Pushes nothing and returns false if none
+** exists. [-0, +(0|1), m] */
 static bool push_provided(lua_State *L, int index) {
     static const char prefix[] = "perilune.";
     int type = luaL_getmetafield(L, index, "__described");

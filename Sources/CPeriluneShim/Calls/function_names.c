@@ -216,8 +216,8 @@ static bool is_called(const place *place, const char *name) {
 /* Chooses the method to name in the message. Returns false if the message needs no change.
 **
 ** Messages about arguments and options begin with the name of a function, or with neither a name nor a colon. If the script has called
-** another function, which uses this one, the name is replaced, because the script may not know it. Other messages may begin with the name
-** of a column. */
+** another function, which uses this one, the name is replaced, because it does not appear in the script. Other messages may begin with the
+** name of a column. */
 static bool choose_method(const call *call, bool is_about_call, place *place) {
     if (place->length > 0 && (is_called(place, call->name) || !call->name)) {
         return place->separator != '.' && (call->name || is_about_call);

@@ -242,7 +242,7 @@ int plua_collect_object(lua_State *L) {
     void **block = lua_touserdata(L, 1);
     if (block == NULL || *block == NULL) return 0;
     plua_context *context = plua_context_of(L);
-    /* Without memory the object leaks, because a finalizer cannot report errors. */
+    /* If memory runs out, the object leaks, because a finalizer cannot report errors. */
     if (!PLUA_ADD_ROOM(context->garbage, context->garbage_count, context->garbage_capacity)) return 0;
     context->garbage[context->garbage_count++] = *block;
     *block = NULL;

@@ -65,7 +65,7 @@ static inline void plua_pool_release(plua_pool *pool, void *block, size_t size) 
     *list = freed;
 }
 
-/* Resizes a block like realloc. `block` may be NULL with a `size` of 0; `new_size` must be at least 1. Returns NULL without memory. */
+/* Resizes a block like realloc. `block` may be NULL with a `size` of 0; `new_size` must be at least 1. Returns NULL if memory runs out. */
 void *plua_pool_resize(plua_pool *pool, void *block, size_t size, size_t new_size);
 
 /* Returns pages without used blocks to the system. Takes time proportional to the number of free blocks. */

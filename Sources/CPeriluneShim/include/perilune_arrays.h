@@ -9,7 +9,7 @@
 /*
 ** Reserves space for a number of elements of a given size in a heap array; `array` points to the array's pointer, and NULL is an empty
 ** array. The capacity at least doubles, so that the amortized cost of adding an element is constant. Returns false and leaves the array
-** unchanged without memory.
+** unchanged if memory runs out.
 */
 static inline bool plua_make_room(void *array, size_t needed, size_t *capacity, size_t size) {
     if (needed <= *capacity) return true;

@@ -42,7 +42,7 @@ enum {
 
 /* A traversal of a table by `next` in a deterministic state, at the key that was visited last. */
 typedef struct {
-    uint64_t table; /* the number of the table; 0 without one */
+    uint64_t table; /* the number of the table; 0 if none exists */
     int64_t position, sequence, total;
     const void *last; /* the address of the last key, if it has one */
     uint64_t used;    /* a counter value, to find the least recently used traversal */
@@ -155,8 +155,8 @@ plua_context *plua_running_context(void);
 /* Returns whether the run on this thread must end, according to plua_poll; false without a run. Raises nothing. */
 bool plua_is_run_cancelled(void);
 
-/* Creates a state with an empty table of globals and without libraries. Returns NULL without memory. In a deterministic state, nothing that
-** scripts can observe depends on addresses. [-0, +0, -] */
+/* Creates a state with an empty table of globals and without libraries. Returns NULL if memory runs out. In a deterministic state, nothing
+** that scripts can observe depends on addresses. [-0, +0, -] */
 lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *), bool is_deterministic);
 
 /* Closes a state and frees its context. `garbage` must be taken before, and finalizers add more; `release` receives every Swift object that
@@ -235,7 +235,7 @@ uint64_t plua_object_number(lua_State *L, int index);
 /* MARK: - Coverage */
 
 /* Begins to count how often each line of chunks from files runs. Must be called in a state with limits, before anything runs there. Returns
-** false without memory. */
+** false if memory runs out. */
 bool plua_cover_lines(plua_context *context);
 
 /* The lines that have run, in order. */
@@ -245,7 +245,7 @@ typedef struct {
     uint64_t total, hash; /* the number of all lines, and a hash of them */
 } plua_line_trace;
 
-/* Begins to cover lines and to record the order in which they run, up to `limit` lines. Returns false without memory. */
+/* Begins to cover lines and to record the order in which they run, up to `limit` lines. Returns false if memory runs out. */
 bool plua_trace_lines(plua_context *context, size_t limit);
 
 /* Returns the trace so far, or NULL. */
@@ -298,8 +298,8 @@ void plua_describe_place(void *context, char *place, size_t size);
 /* Returns whether the value is an error object. [-0, +0, -] */
 bool plua_is_error(lua_State *L, int index);
 
-/* Returns the address of the Swift error that an error object contains, or of NULL without one. Returns NULL for values that are not error
-** objects. [-0, +0, -] */
+/* Returns the address of the Swift error that an error object contains; that error is NULL if none was set. Returns NULL for values that
+** are not error objects. [-0, +0, -] */
 void **plua_error_payload(lua_State *L, int index);
 
 /* Pushes the table of the error object's fields. [-0, +1, -] */
@@ -315,7 +315,7 @@ int plua_raise(lua_State *L, const char *kind, const char *format, ...);
 /* For Lua libraries: (kind, message[, fields]) raises an error object with these fields. [-n, +0, v] */
 int plua_raise_error(lua_State *L);
 
-/* For Lua libraries: () returns the file and line of the nearest Lua function outside of the library; nothing without one.
+/* For Lua libraries: () returns the file and line of the nearest Lua function outside of the library; nothing if none exists.
 ** [-n, +(0|2), m] */
 int plua_position(lua_State *L);
 
@@ -436,7 +436,7 @@ int plua_open_libraries(lua_State *L, unsigned which); /* `which` consists of PL
 int plua_open_limits(lua_State *L);            /* sets the hook and replaces functions, permanently. [-0, +0, -] */
 int plua_load(lua_State *L, const char *bytes, size_t length, const char *name); /* text only. [-0, +1, -] */
 
-/* Returns the bytecode of the Lua function on top of the stack, to be freed by plua_free. Returns NULL without memory. [-0, +0, -] */
+/* Returns the bytecode of the Lua function on top of the stack, to be freed by plua_free. Returns NULL if memory runs out. [-0, +0, -] */
 char *plua_dump(lua_State *L, size_t *length);
 
 /* Loads bytecode from plua_dump or from the build. Other bytecode can corrupt the host's memory. [-0, +1, -] */

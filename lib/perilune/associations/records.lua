@@ -24,7 +24,7 @@ local perilune = require "perilune"
 local association_records = {}
 
 --- Returns the association as Swift has built it, for the current database or, if that lacks the tables, for the database for which it was
--- built last. Raises without either.
+-- built last. Raises if no such database exists.
 local function built(root, db)
   db = request_plans.database_for(db, root.name)
   local is_done, result = pcall(request_building.built, root, db, native_records.schema_generation(db))

@@ -466,7 +466,7 @@ local function cancel_run(run, reason)
     return finish(run, "cancelled", {}, true)
   end
   local was_live, has_begun = native_loop.stop(run.task, true)
-  -- A task that has not begun is never started now.
+  -- A task that has not begun will not be started any more.
   if was_live and not has_begun then
     run.is_over = true
     finish(run, "cancelled", {}, true)

@@ -156,7 +156,7 @@ local dates = { date = 1, time = 1, datetime = 1, julianday = 1, unixepoch = 1, 
 
 local function is_identifier(text) return text:find("^[%a_][%w_]*$") ~= nil end
 
---- Returns the position of a text argument that must be meant as a column name, and the method to use instead; nil without one.
+--- Returns the position of a text argument that must be meant as a column name, and the method to use instead; nil if none exists.
 local function misplaced_name(name, arguments)
   local aggregate, date = aggregates[name], dates[name]
   if date then
