@@ -1,8 +1,8 @@
 /*
 ** The coroutine library of every state. Unlike Lua's own functions, these
 ** - pass asynchronous calls inside coroutines outward, to the driver of the run;
-** - check the limits at each resume: a new coroutine counts its instructions from zero, so many short coroutines would never
-**   reach the hook of a budget;
+** - check the limits at each resume: a new coroutine counts its instructions from zero, so a run that creates short
+**   coroutines would never reach the hook of a budget;
 ** - never close a coroutine of a cancelled run: if its hook has ended it, its __close handlers would run without hooks;
 ** - store the traceback of a coroutine that fails;
 ** - handle long chains of coroutine.close, which overflow the C stack in Lua before 5.4.6.

@@ -2,8 +2,8 @@
 ** Calls between Swift and Lua, without longjmp across Swift frames.
 **
 ** Lua raises errors by longjmp, which must never cross a Swift frame. All calls that can raise are therefore in this target. Lua calls a
-** Swift function through a trampoline, which raises only after Swift has returned. Swift's calls of Lua that could raise run here, in a
-** protected call.
+** Swift function through a trampoline, which raises only after Swift has returned. When Swift calls Lua, this target makes
+** the calls that could raise, in protected mode.
 **
 ** Stack effects follow the Lua manual: [-popped, +pushed, raises]. The third part is what a function can raise: nothing (-), an error only
 ** if memory runs out (m), any error of the code that it calls (e), or an error on purpose (v). n depends on the call.

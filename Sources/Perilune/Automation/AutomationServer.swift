@@ -21,7 +21,7 @@ internal import PeriluneLua
 /// a second, an active run, a waiting run that is not durable, or a timer, a task or an observation of a script. A tenant also stays awake
 /// if its database is not a file, or if its next due time is near. ``tenants`` includes the reason.
 ///
-/// A woken tenant has a new host, in which the file runs again. Values of Lua variables are lost.
+/// A woken tenant has a new host, in which the file runs again. Global and local variables are lost.
 public actor AutomationServer {
     /// The dependency container of the hosts.
     let container: DependencyContainer

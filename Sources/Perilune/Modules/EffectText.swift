@@ -1,6 +1,6 @@
 internal import PeriluneLua
 
-/// Text of Lua values for people, used in the records of calls that a preview withholds.
+/// Readable text for Lua values, used in the records of calls that a preview withholds.
 extension LuaState {
     /// Returns a value as readable text, with strings in quotes and the contents of tables.
     func shortText(of value: LuaValue, depth: Int = 0) throws -> String {

@@ -5,8 +5,8 @@ import Darwin
 #endif
 package import PeriluneRecords
 
+/// The system clock, which reads the current time with microsecond resolution.
 package enum SystemClock {
-    /// Returns the current time with microsecond resolution.
     package static func now() throws -> DateTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -80,11 +80,15 @@ import Testing
         try await plan.apply(to: folder.database)
         let applied = try folder.values("SELECT id, pages FROM book")
         #expect(
-            await applying() == "conflict: the row of book with id = 1 no longer exists; the plan has been applied already")
+            await applying()
+                == "conflict: the row of book with id = 2 has changed since the plan was made: pages is 1, not 322; the plan has been applied already"
+        )
         #expect(try folder.values("SELECT id, pages FROM book") == applied)
         // If only some of the changes are there, this is an ordinary conflict.
         try folder.execute("UPDATE book SET pages = 7 WHERE id = 2")
-        #expect(await applying() == "conflict: the row of book with id = 1 no longer exists")
+        #expect(
+            await applying()
+                == "conflict: the row of book with id = 2 has changed since the plan was made: pages is 7, not 322")
     }
 
     @Test func `a conflict with a plan reports the expected and the actual values`() async throws {

@@ -483,7 +483,7 @@ local function skip(self, trigger, reason)
 end
 
 --- Records a failed run, because the observed value could not be fetched.
--- @tparam ?number seconds the time until the next attempt; nil if there is none
+-- @tparam ?number seconds the time until the next attempt; nil after the last attempt
 local function fail_to_look(self, e, seconds)
   local reason = "its observed value could not be fetched"
   if seconds then reason = ("%s; retrying in %gs"):format(reason, seconds) end
