@@ -192,7 +192,7 @@ local function first_rows(request, request_rows)
 end
 
 local function describe_request(request, wanted)
-  -- A limit above a million requests all rows.
+  -- A limit above 1,000,000 means no limit: all rows are fetched.
   local most = wanted > 1000000 and wanted or request_rows
   local list, has_more = first_rows(request, most)
   local columns, read

@@ -159,8 +159,8 @@ static int add_field(lua_State *L) {
     }
     lua_settop(L, column_set);
     lua_getmetatable(L, record);
-    /* Records that share a chunk also share the replacement of their metatable. A metatable with a chunk may be a copy of one without a
-    ** chunk, whose replacements must not be used. */
+    /* Records that share a chunk also share the replacement of their metatable. A metatable with a chunk may be a copy of a metatable
+    ** without one. The replacements of the original must not be used for the copy. */
     bool is_known = lua_rawgetp(L, metatable, &known_key) == LUA_TTABLE && lua_rawgeti(L, known, 1) == LUA_TTABLE &&
                     lua_rawequal(L, -1, metatable);
     lua_settop(L, is_known ? known : metatable);

@@ -26,7 +26,7 @@ static int push_field(lua_State *L, int table, int name) {
     return lua_rawget(L, table);
 }
 
-/* Pushes the request from which to derive, which is the class's request if the receiver is a class, and its node. */
+/* Pushes the request to derive from, and its node. If the receiver is a class, this is the request of the class. */
 static bool push_parent(lua_State *L) {
     lua_pushvalue(L, SELF);
     if (lua_type(L, lua_upvalueindex(SOURCES)) == LUA_TTABLE) {

@@ -60,8 +60,8 @@ int pdb_add_observer(lua_State *L);
 /* Pushes the method table of observers, so that methods can be added. [-0, +1, m] */
 void pdb_push_observer_methods(lua_State *L);
 
-/* () returns a function and its argument, to be called for the next notification of a transaction by another state or by Swift; or nothing.
-** [-n, +(0|2), m] */
+/* () takes the next pending notification about a transaction of another state or of Swift. Returns the function to call and its
+** argument, or nothing if no notification is pending. [-n, +(0|2), m] */
 int pdb_take_notification(lua_State *L);
 
 /* set_callback_failure(function): sets the function that receives errors of did_commit and did_rollback. [-n, +0, v] */

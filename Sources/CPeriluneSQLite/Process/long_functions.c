@@ -300,7 +300,7 @@ static void like(sqlite3_context *context, int count, sqlite3_value **values) {
     compare(context, count, values, (wildcards){.any = '%', .one = '_', .ignores_case = true});
 }
 
-/* The LIKE of PRAGMA case_sensitive_like. */
+/* The LIKE function that PRAGMA case_sensitive_like selects. */
 static void like_with_case(sqlite3_context *context, int count, sqlite3_value **values) {
     compare(context, count, values, (wildcards){.any = '%', .one = '_'});
 }

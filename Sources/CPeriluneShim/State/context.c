@@ -84,7 +84,7 @@ bool plua_exceeds_memory_limit(plua_context *context) {
     return held(context) > most_held(context->limit);
 }
 
-/* Returns whether the pool would exceed its maximum so far that the allocation cannot wait for the next check of the limit. */
+/* Returns whether the allocation would exceed the maximum of the pool by too much to wait for the next check of the limit. */
 static bool is_far_beyond(plua_context *context, size_t size) {
     enum { allowance = 16 << 20 };
     size_t most = most_held(context->limit);

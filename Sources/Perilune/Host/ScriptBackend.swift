@@ -105,7 +105,8 @@ protocol ScriptControl: Sendable {
     func attach(to host: ScriptHost)
     /// Ends the active run, and any wait for the host to become idle.
     func cancel()
-    /// Ends the active run. If scripts run in another process, this also ends waits, which are requests there like runs.
+    /// Ends the active run. If scripts run in another process, this also ends pending waits, because that process treats a wait
+    /// as a request, like a run.
     func cancelRuns()
     /// Ends the active run, or else the next run or wait.
     func cancelRunOrNext()

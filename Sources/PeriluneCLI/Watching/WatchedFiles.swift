@@ -25,7 +25,7 @@ final class WatchedFiles {
         return true
     }
 
-    /// Returns the files that change within some time.
+    /// Waits at most the given time for changes, and returns the files that changed.
     func changes(within milliseconds: CInt) -> Set<String> {
         Set(inotify.events(within: milliseconds).compactMap { $0.isNew ? nil : folders[$0.watch]?[$0.name] })
     }

@@ -78,7 +78,7 @@ extension LuaState {
 }
 
 extension LuaRun {
-    /// Runs an operation with the task-local values of a task outside any run.
+    /// Runs an operation with the task-local values that a task has outside any run.
     package static func withoutRun(_ operation: () -> Void) {
         LuaRun.$waiting.withValue(nil) { LuaMeter.$current.withValue(nil) { operation() } }
     }

@@ -34,11 +34,11 @@ public struct ScenarioSelection: Sendable {
         }
     }
 
-    /// Patterns, at least one of which must match if there are any.
+    /// Patterns. If there are any, at least one of them must match.
     public var filters: [Pattern] = []
     /// Patterns that must not match.
     public var skips: [Pattern] = []
-    /// Tags, of which the scenario must have at least one if there are any.
+    /// Tags. If there are any, the scenario must have at least one of them.
     public var tags: [String] = []
     /// The identifiers of the scenarios to run, such as the scenarios that failed last time; `nil` means all.
     public var identifiers: Set<String>?

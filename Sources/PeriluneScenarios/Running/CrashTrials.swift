@@ -1,6 +1,6 @@
 internal import PeriluneLua
 
-/// The runs of a scenario with crashes, after its undisturbed run.
+/// The runs of a scenario in which crashes are injected. They follow one run without crashes.
 struct CrashTrials {
     private let performance: ScenarioPerformance
     private let number: Int

@@ -62,7 +62,7 @@ test("update writes all columns, and nil as NULL", function()
   equal(db:fetch_one("SELECT name, country, born FROM author"):to_table(), { name = "Ada Lovelace", country = perilune.null, born = 1800 })
 end)
 
-test("an update without a row is an error that names the row", function()
+test("updating a row that does not exist raises an error with its key", function()
   local Author = library()
   local err = fails("record_not_found", function() Author{ id = 7, name = "x" }:update() end)
   equal(err.table, "author")

@@ -79,7 +79,7 @@ struct OutOfStock: LuaErrorDescribing {
         await #expect(throws: CancellationError.self) { try await run.value }
     }
 
-    @Test func `the end of a service`() async throws {
+    @Test func `a service stops when its task is cancelled`() async throws {
         let host = try await ScriptHost(database: .inMemory())
         try await host.run(file: "\(folder)/products.lua")
         // example

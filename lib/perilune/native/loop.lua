@@ -94,7 +94,8 @@ function native.wait(place) end
 ---@param place integer
 function native.release(place) end
 
---- Returns the kind of a source that keeps the script alive or receives signals, apart from the given ones; nil for none.
+--- Returns the kind of a source, other than the given ones, that keeps the script alive or receives signals; nil if there is no
+-- such source.
 ---@param numbers integer[]
 ---@return string? kind
 function native.other_source(numbers) end

@@ -174,7 +174,7 @@ local function add_alike(batch, element)
   return true
 end
 
---- Sets dates of unique keys to the texts of the row that the element will update, if there is one.
+--- If the element will update a row, replaces each date in its unique keys by the text that the row stores.
 local function adapt_dates(details, db, options, names, values)
   local target, by_name = options.target, {}
   local keys = type(target) == "table" and { target } or target and { { target } } or details.schema.distinct_keys

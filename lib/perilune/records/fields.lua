@@ -307,7 +307,8 @@ function fields.view(info, schema)
   return view
 end
 
---- Returns the same fields as an option for another class over the table; nil if they do not differ from the columns.
+--- Returns the fields of a class in the form of the option `fields`, for another class over the same table; nil if the fields do
+-- not differ from the columns.
 function fields.option_of(view)
   if not view.sql_names then return nil end
   local option, is_lazy = {}, {}

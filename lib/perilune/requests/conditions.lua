@@ -211,7 +211,7 @@ end
 local boolean_cure = ": `==` and `not` of Lua are evaluated before SQL sees them; use `column:eq(value)` or { column = value }, and "
   .. "`~column` for NOT"
 
---- Returns whether only columns of the request's table have names in its conditions: it has no joins and no selected names.
+--- Returns whether the conditions of the request can name only columns of its own table: it has no joins and no selected names.
 local function has_one_table(self)
   local node = self.node
   if node.is_result then return false end

@@ -26,8 +26,8 @@ local sources = { Source = Source, by_class = by_class }
 
 -- Columns -------------------------------------------------------------------------------------------------------------------
 
---- Returns the table in the current schema; nil if no current database has it, because the database passed to a verb later may have
--- it.
+--- Returns the table in the current schema. Returns nil, instead of raising an error, if no current database has the table: the
+-- database passed to a verb later may have it.
 -- @return the table; nil
 -- @return ?table the table as the class last found it in any database
 function Source:schema()

@@ -79,8 +79,8 @@ local function rewrite_operands(text, list, first, last, edit)
   end
 end
 
---- Returns whether there are several operands between two tokens, or one that is negated or in brackets, which can be shown
--- separately. Not if `...` is used, which a nested function could not access.
+--- Returns whether the operands between two tokens can be shown separately: there are several, or a single one that is negated or
+-- in brackets. Returns false if `...` is used, because a nested function could not access it.
 local function has_operands(list, first, last)
   for index = first, last do
     if text_at(list, index) == "..." then return false end
