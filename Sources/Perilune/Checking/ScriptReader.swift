@@ -28,8 +28,10 @@ struct ScriptReader {
     private var check = ScriptCheck()
     /// The registered modules, by the names of the variables to which the script assigns them.
     private var modulesByLocal: [String: RegisteredModule] = [:]
-    /// The names that the script declares or assigns anywhere.
+    /// The names of the variables that the script declares or assigns anywhere.
     private var declared: Set<String> = []
+    /// The keys of table constructors.
+    private var keys: Set<String> = []
 
     init(_ text: [UInt8], _ surroundings: Surroundings) {
         let read = LuaTokens(text)
@@ -83,42 +85,79 @@ struct ScriptReader {
             default: break
             }
         }
+        declared.formUnion(keys)
     }
 
-    /// Declares the names in a list such as `a, b <const>, c`.
+    /// Records a variable, with the module that the script assigns to it. The uses of a variable that may have another value are not
+    /// checked.
+    private mutating func declare(_ name: String, as module: RegisteredModule? = nil) {
+        if declared.insert(name).inserted {
+            modulesByLocal[name] = module
+        } else if modulesByLocal[name]?.name != module?.name {
+            modulesByLocal[name] = nil
+        }
+    }
+
+    /// Declares the names in a list such as `a, b <const>, c`, with the values that follow.
     private mutating func declareList(from start: Int) {
-        var index = start
+        var (index, names) = (start, [String]())
         while let name = name(index) {
-            declared.insert(name)
-            if isSign("=", index + 1), let module = requiredModule(at: index + 2) { modulesByLocal[name] = module }
+            names.append(name)
             index += 1
             if isSign("<", index) { index += 3 }
-            guard isSign(",", index) else { return }
+            guard isSign(",", index) else { break }
             index += 1
         }
+        declare(names, valuesAfter: index)
+    }
+
+    private mutating func declare(_ names: [String], valuesAfter index: Int) {
+        let modules = isSign("=", index) ? requiredModules(at: index + 1) : []
+        for (position, name) in names.enumerated() { declare(name, as: position < modules.count ? modules[position] : nil) }
     }
 
     private mutating func declareFunction(at index: Int) {
         var index = index + 1
-        if let name = name(index) { declared.insert(name) }
+        if let name = name(index) {
+            if isSign(".", index + 1) || isSign(":", index + 1) { declared.insert(name) } else { declare(name) }
+        }
         while self[index] != nil, !isSign("(", index) { index += 1 }
         index += 1
         while let name = name(index) {
-            declared.insert(name)
+            declare(name)
             index += isSign(",", index + 1) ? 2 : 1
         }
         // In a method, `self` is declared implicitly.
         declared.insert("self")
     }
 
-    /// Declares the names in an assignment such as `a, b = ...`. Also declares keys in table constructors.
-    private mutating func declareAssigned(before index: Int) {
-        var index = index - 1
+    /// Declares the names in an assignment such as `a, b = ...`, and the keys in table constructors.
+    private mutating func declareAssigned(before equals: Int) {
+        var (index, first, names) = (equals - 1, equals, [String]())
         while let name = name(index), !isField(index) {
-            declared.insert(name)
-            if isSign("=", index + 1), let module = requiredModule(at: index + 2) { modulesByLocal[name] = module }
-            guard isSign(",", index - 1) else { return }
+            names.insert(name, at: 0)
+            first = index
+            guard isSign(",", index - 1) else { break }
             index -= 2
+        }
+        if isSign("{", first - 1) || isSign(",", first - 1) {
+            keys.formUnion(names)
+        } else {
+            declare(names, valuesAfter: equals)
+        }
+    }
+
+    /// Returns the values in a list such as `require "a", require("b")`: modules, or `nil` for other values. The list may end early.
+    private func requiredModules(at start: Int) -> [RegisteredModule?] {
+        var (index, modules) = (start, [RegisteredModule?]())
+        while true {
+            let isCall = requiredName(at: index) != nil
+            let end = !isCall ? index + 1 : isSign("(", index + 1) ? index + 4 : index + 2
+            // In `require("a").b` or `require("a") or b`, the value is not the module.
+            let isWhole = ![".", ":", "[", "(", "{"].contains { isSign($0, end) } && !isKeyword("or", end) && !isKeyword("and", end)
+            modules.append(isCall && isWhole ? requiredModule(at: index) : nil)
+            guard isSign(",", end) else { return modules }
+            index = end + 1
         }
     }
 

@@ -12,6 +12,7 @@ import Testing
             mail.function("send", effect: .external) { (_: String) in }
             mail.function("count") { 0 }
         }
+        try await host.register(module: "web") { web in web.function("get") { (_: String) in } }
         return host
     }
 
@@ -87,6 +88,29 @@ import Testing
             try await Self.findings("local total = 1\nreturn totl", place) == [
                 "line 2: no variable `totl` is defined; did you mean `total`?"
             ])
+    }
+
+    @Test(arguments: [
+        "local mail, web = require('mail'), require('web') web.get('x') mail.send('x')",
+        "local mail, web = require 'mail', require 'web' web.get('x') mail.send('x')",
+        "local web <const>, mail = require 'web', require 'mail' web.get('x') mail.send('x')",
+        "mail, web = require 'mail', require 'web' web.get('x') mail.send('x')",
+        "local x, web = 1, require 'web' web.get('x')",
+        "local send = require('mail').send send.later()",
+        "local mail = require 'mail' mail.send('x') local function f(mail) return mail.title end return f{ mail = mail }",
+        "local mail = require 'mail' for _, mail in ipairs{} do print(mail.title) end",
+        "do local m = require 'mail' m.send('x') end local m = require 'web' m.get('x')",
+        "local web = pcall(require, 'web') and require 'web' or { got = true } return web.got",
+    ])
+    func `the check knows which module a variable holds`(source: String) async throws {
+        #expect(try await Self.findings(source) == [])
+    }
+
+    @Test func `the check finds functions of the wrong module in an assignment of several`() async throws {
+        #expect(
+            try await Self.findings("local mail, web = require 'mail', require 'web'\nweb.send('x')").first
+                == "line 2: the module `web` has no function `send`")
+        #expect(try await Self.findings("local m <const> = require('mail')\nm.sned('x') f{ m = 1 }").count == 2)
     }
 
     @Test func `the check finds missing functions`() async throws {
