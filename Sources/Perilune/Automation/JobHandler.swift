@@ -78,11 +78,22 @@ public final class JobHandler: Sendable {
         relay.finish()
     }
 
-    /// Waits until no job is running or ready.
+    /// Waits until this process runs no job of the queue and can start none. After ``stop()``, waits for active jobs only.
     ///
-    /// - Throws: `LuaError` if the database fails.
+    /// - Throws: `LuaError` if the database fails, or with code `cancelled` after `ScriptHost.cancel()`; `CancellationError` if the task is
+    ///   cancelled.
     public func waitUntilIdle() async throws {
-        let _: Bool = try await host.callJobBridge("wait_until_idle") { _ in [.integer(Int64(self.number))] }
+        try await host.waitUntilIdle(handler: number)
+    }
+}
+
+extension ScriptHost {
+    /// Waits until a job handler is idle. Between two checks, its jobs can use the host.
+    fileprivate func waitUntilIdle(handler number: Int) async throws {
+        guard let backend = backend as? LocalBackend else { return }
+        try await backend.wait(in: self) { host in
+            try await host.callJobBridge("is_idle") { _ in [.integer(Int64(number))] }
+        }
     }
 }
 

@@ -109,19 +109,30 @@ final class LocalBackend: ScriptBackend {
     // MARK: - Callbacks
 
     func waitUntilIdle(in host: isolated ScriptHost) async throws {
+        try await wait(in: host, throwsFailures: true) { host in host.loop.isIdle }
+    }
+
+    /// Waits for a condition, which is evaluated after each change of the loop, and may use the host exclusively.
+    ///
+    /// - Parameter throwsFailures: Whether the first unhandled error of a callback ends the wait.
+    func wait(
+        in host: isolated ScriptHost, throwsFailures: Bool = false, until isMet: (isolated ScriptHost) async throws -> Bool
+    ) async throws {
         let waits = local.waits
         var isCancelled = false
         let endWait = waits.beginWait()
         defer { endWait() }
         while true {
-            if let failure = host.loop.takeFailure() { throw failure }
+            if throwsFailures, let failure = host.loop.takeFailure() { throw failure }
             if isCancelled || waits.isCancelled {
                 waits.notice()
                 if Task.isCancelled { throw CancellationError() }
                 throw LuaError(.cancelled, "the script was cancelled while it waited")
             }
-            if host.loop.isIdle { return }
-            isCancelled = !(await host.loop.change())
+            let changeCount = host.loop.changeCount
+            if try await isMet(host) { return }
+            // The loop may have changed while the condition was evaluated.
+            if host.loop.changeCount == changeCount { isCancelled = !(await host.loop.change()) }
         }
     }
 

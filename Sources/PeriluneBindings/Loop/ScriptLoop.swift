@@ -30,6 +30,8 @@ package final class ScriptLoop {
     weak var journal: StatementJournal?
     let waits = LoopWaits()
     private var idleWaits = 0
+    /// The number of changes so far, as announced to the callers of ``change()``.
+    package private(set) var changeCount = 0
     /// The group of loops that share a thread and a clock; `nil` for a standalone loop.
     package internal(set) weak var group: LoopGroup?
 
@@ -293,6 +295,7 @@ package final class ScriptLoop {
 
     /// Resumes the callers of ``change()``.
     package func announceChange() {
+        changeCount += 1
         parking.release(.change)
     }
 

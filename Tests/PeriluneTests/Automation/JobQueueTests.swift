@@ -100,6 +100,53 @@ import Testing
         #expect(try await mails.counts()["ready"] == 1)
     }
 
+    @Test(.patience) func `waiting for a handler lets its jobs use the host`() async throws {
+        let host = try await ScriptHost(database: .inMemory())
+        try await host.run(source: "count = 0 function add() count = count + 1 return count end")
+        let (waiting, reached) = (Rendezvous(), Tally())
+        let handler = try await host.jobs("mail").handle(Mail.self, .init(concurrency: 2)) { mail in
+            reached.add()
+            if mail.payload.to == "ada" { await waiting.meet() }
+            let _: Int = try await host.call("add")
+        }
+        try await host.jobs("mail").enqueue(Mail(to: "ada"))
+        await reached.wait()
+        let wait = Task { try await handler.waitUntilIdle() }
+        try await host.jobs("mail").enqueue(Mail(to: "bob"))
+        await reached.wait(for: 2)
+        #expect(try await host.jobs("mail").counts()["running"] ?? 0 > 0)
+        await waiting.meet()
+        try await wait.value
+        #expect(try await host.run(source: "return count") == 2)
+
+        // After the end of the handler, the wait is for active jobs only.
+        try await host.jobs("mail").enqueue(Mail(to: "ada"))
+        await reached.wait(for: 3)
+        try await handler.stop()
+        try await host.jobs("mail").enqueue(Mail(to: "bob"))
+        let stopped = Task { try await handler.waitUntilIdle() }
+        await waiting.meet()
+        try await stopped.value
+        #expect(try await host.jobs("mail").counts()["ready"] == 1)
+        #expect(try await host.run(source: "return count") == 3)
+    }
+
+    @Test func `a wait for a handler ends with the host`() async throws {
+        let host = try await ScriptHost(database: .inMemory()), reached = Tally()
+        let handler = try await host.jobs("mail").handle(Mail.self) { _ in
+            reached.add()
+            try await suspendUntilCancelled()
+        }
+        try await host.jobs("mail").enqueue(Mail(to: "ada"))
+        await reached.wait()
+        let cancelled = Task { try await handler.waitUntilIdle() }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        let wait = Task { try await handler.waitUntilIdle() }
+        await host.close()
+        await #expect(throws: LuaError.self) { try await wait.value }
+    }
+
     @Test(.patience) func `the example of a job handler sends a job's mail`() async throws {
         let host = try await ScriptHost(database: .inMemory()), mailer = RecordingMailer()
         @Sendable func report(_ outcome: JobOutcome) { Issue.record("\(outcome)") }

@@ -32,9 +32,9 @@ function job_bridge.stop(number)
   return true
 end
 
-function job_bridge.wait_until_idle(number)
-  handlers[number]:wait_until_idle()
-  return true
+--- Starts the jobs that are ready. Returns whether none is running.
+function job_bridge.is_idle(number)
+  return job_workers.is_idle(handlers[number])
 end
 
 return job_bridge

@@ -404,11 +404,15 @@ function Handler:cancel()
   pcall(job_table.set_worker, self.queue.db, self.queue.name, false)
 end
 
+--- Starts the jobs that are ready. Returns whether the handler is idle: no job is running or ready.
+function job_workers.is_idle(handler)
+  pump(handler)
+  return handler.worker_count == 0
+end
+
 --- Waits until the handler is idle: no job is running or ready.
 function Handler:wait_until_idle()
-  while true do
-    pump(self)
-    if self.worker_count == 0 then return end
+  while not job_workers.is_idle(self) do
     self.idle_place = native_loop.make_place()
     native_loop.wait(self.idle_place)
     self.idle_place = nil
