@@ -29,6 +29,12 @@ package enum WorkerEntry {
         _ = piso_prepare_last_words(CInt(PISO_LAST_WORDS), describe, subject)
     }
 
+    /// Ignores SIGINT, SIGTERM and SIGHUP. A terminal or a service manager sends them to all processes of a program, which then ends its
+    /// runs before it closes the connection.
+    package static func ignoreTermination() {
+        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
+    }
+
     /// Makes `free` return large blocks to the system immediately, so that a memory limit applies to the memory in use.
     package static func returnFreedBlocks() {
         piso_return_freed_blocks()

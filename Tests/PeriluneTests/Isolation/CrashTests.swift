@@ -38,6 +38,24 @@ import Testing
         }
     }
 
+    @Test func `signals that end a program do not end its worker processes`() async throws {
+        let host = try await makeIsolatedHost { _ in }
+        let began = Tally(), rendezvous = Rendezvous()
+        try await host.register(module: "test") { test in
+            test.function("wait") { () async -> Void in
+                began.add()
+                await rendezvous.meet()
+            }
+        }
+        let run = Task { try await host.run(source: "require('test').wait() return 1") as Int }
+        await began.wait()
+        // A service manager, or Ctrl-C in a terminal, sends these signals to all processes of a program.
+        for signal in [SIGTERM, SIGINT, SIGHUP] { #expect(kill(try #require(host.workerProcessID), signal) == 0) }
+        await rendezvous.meet()
+        #expect(try await run.value == 1)
+        await host.close()
+    }
+
     @Test func `an isolated process that exceeds its limit is killed, and the error names the limit`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/stopped.sqlite"

@@ -24,6 +24,7 @@ final class WorkerServer: Sendable {
 
     /// Serves requests on the calling thread until the host closes the connection. Must be called while the process has only one thread.
     static func run() -> Never {
+        WorkerEntry.ignoreTermination()
         let channel = WorkerEntry.openChannel()
         guard let hello = try? channel.receive(), hello.kind == HostMessage.hello.rawValue, let value = hello.values.first else {
             exit(70)
