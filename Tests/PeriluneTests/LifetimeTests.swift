@@ -152,6 +152,17 @@ import Testing
         #expect((error as? LuaError)?.kind == "record_not_found")
     }
 
+    @Test(arguments: [
+        DatabaseSource.pool("/nowhere/a/shop.sqlite", inEveryContext: true),
+        .queue("/nowhere/a/shop.sqlite", inEveryContext: true),
+    ])
+    func `a database in a missing folder is refused with the name of the folder`(database: DatabaseSource) async throws {
+        let error = try #require(await #expect(throws: (any Error).self) { try await ScriptHost(database: database) })
+        #expect(
+            "\(error)".contains("cannot open the database /nowhere/a/shop.sqlite: the folder /nowhere/a does not exist"),
+            "\(error)")
+    }
+
     @Test func `a host with a missing module folder is refused`() async throws {
         var configuration = ScriptHost.Configuration(database: .inMemory())
         configuration.moduleSources = [.folder("/nowhere")]

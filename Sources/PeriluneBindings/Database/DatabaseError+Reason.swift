@@ -1,4 +1,5 @@
 internal import CPeriluneRows
+internal import Foundation
 package import GRDB
 internal import GRDBSQLite
 
@@ -18,8 +19,16 @@ extension DatabaseError {
 
     /// Returns this error with the path of the opened file added to its message.
     func opening(_ path: String?) -> DatabaseError {
-        DatabaseError(
-            resultCode: extendedResultCode, message: "cannot open the database \(path ?? ":memory:"): \(reason)", sql: nil,
+        let cause = path.flatMap { resultCode == .SQLITE_CANTOPEN ? Self.missingFolder(of: $0) : nil } ?? reason
+        return DatabaseError(
+            resultCode: extendedResultCode, message: "cannot open the database \(path ?? ":memory:"): \(cause)", sql: nil,
             arguments: nil)
+    }
+
+    /// Returns an explanation if the folder of a file is missing, for which SQLite has no error code.
+    private static func missingFolder(of path: String) -> String? {
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        guard !path.hasPrefix("file:"), !FileManager.default.fileExists(atPath: folder) else { return nil }
+        return "the folder \(folder) does not exist"
     }
 }
