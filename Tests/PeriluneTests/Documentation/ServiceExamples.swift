@@ -102,6 +102,19 @@ struct OutOfStock: LuaErrorDescribing {
         try? await service.value
     }
 
+    @Test func `the end of a host`() async throws {
+        let host = try await ScriptHost(database: .inMemory())
+        try await host.run(file: "\(folder)/products.lua")
+        try await host.loadAutomations(file: "\(folder)/automations.lua")
+        let call = Task { try await host.run(source: "return 1", as: Int.self) }
+        // example
+        let result = await call.result   // waits until this call has finished
+        try await host.stopAutomations(within: .seconds(10))
+        await host.close()               // ends everything else at once
+        // end
+        #expect(try result.get() == 1)
+    }
+
     @Test func `two versions of a program`() async throws {
         let database = try DatabaseQueue()
         // example
