@@ -150,6 +150,16 @@ struct EmbeddingExamples {
         #expect(outbox.letters.count == 1)
     }
 
+    @Test func grants() async throws {
+        // example
+        var configuration = ScriptHost.Configuration(database: .inMemory())
+        configuration.libraries.insert(.os)
+        let host = try await ScriptHost(configuration)
+        let path: String = try await host.run(source: "return os.getenv('PATH')")
+        // end
+        #expect(!path.isEmpty)
+    }
+
     @Test func `a function that checks its numbers`() async throws {
         enum SumError: Error { case tooLarge }
         var configuration = ScriptHost.Configuration(database: .inMemory())
