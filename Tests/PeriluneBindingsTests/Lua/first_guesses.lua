@@ -1456,3 +1456,64 @@ t:column("a", "bigint"):not_null():primary_key()  --> PRIMARY KEY
 t:column("a", "text"):one_of{ "x" }  --! check
 return { "a" }  --! t:column]==])
 end)
+
+test("options and fields of the schema that do not exist raise errors that name the right ones", function()
+  guesses([==[%s]==], [==[
+db:add_aggregate("m", { init = 0, step = print })  --! initial
+db:add_aggregate("m", { initial = 0, step = print, finalize = print })  --! final
+db:add_aggregate("m", { initial = 0, step = print, name = "m" })  --! no option `name`
+db:add_aggregate("m", 1, { initial = 0, step = function(s, x) return s + x end }); return db:fetch_value("SELECT m(id) FROM customer")  --> 6
+db:add_function("twice", function(x) return 2 * x end, 1)  --! db:add_function(name, count, f)
+db:primary_key("customer")[1]  --! key.columns
+db:primary_key("customer").name  --! key.columns
+db:primary_key("line").columns  --> {"invoice_id", "product_id"}
+db:primary_key("line").rowid  --> false
+db:indexes("customer").email  --! a list of indexes
+db:create_table("t", "id integer primary key")  --! function(t)
+db:alter_table("customer", "ADD COLUMN x")  --! db:execute(sql)
+db:alter_table("invoice", function(t) t:change_column("total"):drop_default() end)  --! :without("default")
+db:alter_table("invoice", function(t) t:change_column("total"):nullable() end)  --! :without("not_null")
+db:create_fts5("f", { columns = "name" })  --! { "name" }
+db:create_fts5("f", { columns = { "name" }, table = "customer" })  --! synchronize_with
+db:create_trigger("x", { on = "customer", after = "update", of = "name", run = "DELETE FROM line" })  --! columns
+db:create_trigger("x", { on = "customer", after = "insert", ["do"] = "DELETE FROM line" })  --! run
+db:create_trigger("x", { on = "customer", after = "insert", run = function(new) end })  --! db:observe_transactions
+perilune.migrator():register("a", { up = print, down = print })  --! { down = f }
+perilune.migrator():register{ name = "a", up = print }  --! { down = f }
+perilune.migrator():register("a", print, print)  --! { down = f }
+perilune.migrator{ path = "migrations" }  --! folder
+perilune.migrator("migrations")  --! folder
+]==])
+  guesses([==[db:create_table("thing", function(t) %s end) return db:schema_sql("thing")]==], [==[
+t:column("a") t:unique_key{ "a", name = "x" }  --! CONSTRAINT x UNIQUE
+t:column("a") t:unique_key{ "a", on_conflict = "replace" }  --! t:unique_key({ ... }, "replace")
+t:column("a") t:unique_key({ "a" }, "replace")  --> "CREATE TABLE 
+t:column("a") t:primary_key{ "a", on_conflict = "replace" }  --> "CREATE TABLE 
+t:column("a") t:foreign_key{ columns = "a", references = "customer" }  --! t:foreign_key({ "column" }, "table"
+t:primary_key("id", "integer", { autoincrement = true })  --! t:auto_incremented_primary_key
+t:belongs_to("owner", { class = "customer" })  --! table
+t:belongs_to("owner", { to = "customer" })  --! table
+t:belongs_to("owner", "customer")  --! { table = "customer" }
+t:belongs_to("owner", { table = "customer" })  --> "CREATE TABLE 
+]==])
+end)
+
+test("options of observations and jobs that do not exist raise errors that name the right ones", function()
+  guesses([==[%s]==], [==[
+Customer:observe(print, { immediate = true })  --! looks_first
+Customer:observe(print, { initial = false })  --! looks_first
+Customer:observe(print, { tables = "customer" })  --! regions
+Customer:observe{ on_change = print }  --! observe(function(value) ... end)
+Customer:observe{ map = function(list) return #list end }:cancel()  --> true
+Customer:observe{ looks_first = true }:cancel()  --> true
+db:observe_transactions{ on_insert = print }  --! operations
+db:observe_transactions{ on_change = print, table = "customer" }  --! tables
+db:observe_transactions{ on_commit = print }  --! did_commit
+perilune.jobs("m"):handle(print, { concurrency = 2 })  --! perilune.jobs(name, { concurrency
+perilune.jobs("m"):prune("1d")  --! older_than
+Customer:upsert({ email = "x" }, { "email" })  --! { target = "email" }
+perilune.lag(i.total)  --! Class.c.column:lag()
+perilune.at_exit(print)  --! <close>
+perilune.distinct(c.name)  --! request:distinct()
+]==])
+end)

@@ -194,7 +194,7 @@ end
 function Jobs:handle(f, options)
   local place = "jobs:handle"
   if type(f) ~= "function" then checks.fail(place, "expected a function, got " .. errors.describe(f)) end
-  options = checks.options(place, options, { transaction = "boolean" })
+  options = checks.options(place, options, { transaction = "boolean" }, "handler_option")
   return job_workers.start(self.queue, f, options.transaction == true)
 end
 

@@ -151,7 +151,7 @@ function public:observe_transactions(options)
     checks.fail(place, "argument 1: expected a table with the functions to be called, got " .. errors.describe(options)
       .. (type(options) == "function" and "; use { on_change = f } or { did_commit = f }" or ""))
   end
-  checks.options(place, options, kinds_of_options)
+  checks.options(place, options, kinds_of_options, "transaction_observer_option")
   local functions = {}
   for _, name in ipairs{ "on_change", "will_commit", "did_commit", "did_rollback" } do functions[name] = options[name] end
   if next(functions) == nil then

@@ -258,10 +258,17 @@ end
 
 local function observe(place, db, fetch, callback, options)
   if callback ~= nil and type(callback) ~= "function" and options == nil then callback, options = nil, callback end
+  if type(options) == "table" and callback == nil and getmetatable(options) == nil then
+    for name, value in next, options do
+      if type(value) == "function" and name ~= "map" and name ~= "on_error" then
+        checks.fail(place, ("expected a function, got a table with the function `%s`; use observe(function(value) ... end)"):format(tostring(name)))
+      end
+    end
+  end
   if callback ~= nil then check_callable(place, callback) end
   options = checks.options(place, options, {
     duplicates = "boolean", keeps_alive = "boolean", looks_first = "boolean", map = "function", on_error = "function", poll = "any", regions = "any",
-  })
+  }, "observation_option")
   local period = options.poll ~= nil and require("perilune.runtime.durations").read(place .. ": option `poll`", options.poll, 0.001)
   db:is_inside_transaction() -- raises if the database cannot be used, in on_change for example
   -- This must happen before the observation starts, because a connection's first read of the schema is treated as a schema change.

@@ -125,8 +125,13 @@ end
 function migrator:register(name, options, body)
   local state = state_of(self, "register")
   if body == nil then options, body = nil, options end
+  if type(body) == "table" or type(name) == "table" then
+    errors.raise("argument", "m:register: expected a name, options and a function or SQL, got " .. errors.describe(type(name) == "table" and name or body)
+      .. "; use m:register(name, { down = f }, function(db) ... end)")
+  end
   if options ~= nil and type(options) ~= "table" then
-    errors.raise("argument", "m:register: argument 2: expected a table of options, got " .. errors.describe(options))
+    errors.raise("argument", "m:register: argument 2: expected a table of options, got " .. errors.describe(options)
+      .. (type(options) == "function" and "; use m:register(name, { down = f }, function(db) ... end)" or ""))
   end
   add(state, name, options or {}, body, { sql = type(body) == "string" and body or nil })
   return self
@@ -344,7 +349,8 @@ metatable.__metatable = false
 -- @tparam ?table options `folder`: the path of a folder with the first migrations
 function public.migrator(options)
   if options ~= nil and type(options) ~= "table" then
-    errors.raise("argument", "perilune.migrator: argument 1: expected a table of options, got " .. errors.describe(options))
+    errors.raise("argument", "perilune.migrator: argument 1: expected a table of options, got " .. errors.describe(options)
+      .. checks.option_cure(options, { folder = true }))
   end
   for name, value in pairs(options or {}) do
     if type(value) == "function" or type(name) == "number" and type(value) == "table" then

@@ -38,7 +38,7 @@ function checks.database(place, db)
 end
 
 --- Options that a text may stand for, most likely first.
-local options_of_texts = { "target", "columns", "column", "name" }
+local options_of_texts = { "target", "table", "columns", "column", "name", "folder", "older_than", "zone" }
 --- Options that `true` may stand for.
 local options_of_flags = { "if_exists", "if_not_exists", "unique" }
 local conflict_policies = { ignore = true, replace = true, abort = true, fail = true, rollback = true }
@@ -66,7 +66,7 @@ local function raise_unknown_option(place, options, known, section)
   local unknown = {}
   for name in pairs(options) do
     if type(name) ~= "string" then
-      local cure = known.columns ~= nil and "; use { columns = { ... } }"
+      local cure = known.columns ~= nil and "; use { columns = { ... } }" or known.target ~= nil and checks.option_cure(options[1], known)
         or place:find("_all$") and "; each row is a table of its columns: " .. place .. "{ { column = value }, ... }" or ""
       checks.fail(place, "expected options with names, got " .. errors.describe(name) .. cure)
     end
@@ -111,6 +111,8 @@ function checks.options(place, options, kinds, section)
   if type(options) == "function" then checks.fail(place, "pass the options before the function") end
   if type(options) ~= "table" then
     if native_records.is_database(options) then arity.refuse_database(place) end
+    local is_definition = section == "table_option" and type(options) == "string"
+    if is_definition then checks.fail(place, ("expected a function, got %s; use %s(name, function(t) ... end), or db:execute(sql)"):format(errors.describe(options), place)) end
     checks.fail(place, "expected a table of options, got " .. errors.describe(options) .. checks.option_cure(options, kinds))
   end
   checks.option_names(place, options, kinds, section)
@@ -191,6 +193,9 @@ end
 function checks.names(place, names, what)
   what = what or "column"
   names = checks.list(place, names, what)
+  for key in next, names do
+    if type(key) == "string" then checks.fail(place, ("expected a list of %ss, got the field `%s`"):format(what, key)) end
+  end
   local seen = {}
   for _, name in ipairs(names) do
     if type(name) ~= "string" then checks.fail(place, "expected the name of a " .. what .. ", got " .. errors.describe(name)) end
@@ -198,6 +203,17 @@ function checks.names(place, names, what)
     seen[sql_names.fold(name)] = true
   end
   return table.move(names, 1, #names, 1, {})
+end
+
+--- Checks the columns of a unique key, as `checks.names` does. Raises for a name or a conflict policy in the list.
+function checks.key_names(place, names)
+  if type(names) == "table" and names.on_conflict ~= nil then
+    checks.fail(place, ("the conflict policy comes after the columns: t:unique_key({ ... }, %q)"):format(tostring(names.on_conflict)))
+  elseif type(names) == "table" and names.name ~= nil then
+    checks.fail(place, ("a unique key has no name; use t:constraint(\"CONSTRAINT %s UNIQUE (...)\"), or db:create_index(table, { ... }, "
+      .. "{ name = %q, unique = true })"):format(tostring(names.name), tostring(names.name)))
+  end
+  return checks.names(place, names)
 end
 
 --- Returns the name of a column as spelled in the schema of its table; raises if it does not exist.

@@ -29,7 +29,9 @@ end
 --- Reads the optional number of arguments or table of options.
 local function read_options(method, options)
   if options == nil then return -1, false end
-  if type(options) ~= "table" then return check_count(method, options), false end
+  if type(options) == "function" then
+    errors.raise("argument", ("db:%s: the function comes last: db:%s(name, count, f)"):format(method, method))
+  elseif type(options) ~= "table" then return check_count(method, options), false end
   checks.option_names("db:" .. method, options, { arguments = true, deterministic = true })
   return check_count(method, options.arguments or -1), options.deterministic == true
 end
@@ -72,6 +74,7 @@ function public:add_aggregate(name, options, definition)
     errors.raise("argument", "db:add_aggregate: expected a table with the function `step` last, got "
       .. errors.describe(definition))
   end
+  checks.option_names("db:add_aggregate", definition, { step = true, initial = true, final = true, inverse = true }, "aggregate_option")
   for _, key in ipairs{ "final", "inverse" } do
     if definition[key] ~= nil and type(definition[key]) ~= "function" then
       errors.raise("argument", "db:add_aggregate: `" .. key .. "` must be a function, got "

@@ -598,7 +598,8 @@ sections.alteration = {
 sections.column_definition = {
   ["one_of in_ is_in any_of among inclusion choices values enum"] = "use :check(\"column IN ('a', 'b')\"), or the class option types = { column = { \"a\", \"b\" } }",
   ["lowercase ignore_case citext"] = "use :collate(\"nocase\")", ["after before first position"] = "columns have the order of their definition; t:order_columns{ ... } in db:alter_table changes it",
-  ["null nullable allow_null optional null_ok is_null can_be_null"] = "columns allow NULL unless they are :not_null()",
+  ["null nullable allow_null optional null_ok is_null can_be_null drop_not_null"] = "columns allow NULL unless they are :not_null(); after "
+    .. "t:change_column(name), :without(\"not_null\") allows it again",
   ["required notnull not_nullable nonnull non_null mandatory not_nil is_not_null"] = "use :not_null()",
   ["default_value defaults default_to with_default set_default"] = "use :default(value), or :default_sql(sql)",
   ["default_now default_current_timestamp use_current default_function server_default"] = "use :default_sql(\"CURRENT_TIMESTAMP\")",
@@ -612,6 +613,7 @@ sections.column_definition = {
   ["precision scale limit length size max_length digits"] = "give the size with the type, as in t:column(\"price\", \"decimal(10, 2)\")",
   ["unsigned"] = "SQLite has no unsigned integers; use :check(\"column >= 0\")", ["type cast"] = "the type is the second argument of t:column(name, type)",
   ["column text integer string"] = "begin a new statement: t:column(name, type)",
+  ["drop_default remove_default without_default no_default unset_default"] = "use :without(\"default\") after t:change_column(name)",
 }
 
 -- Tasks, observers, dates and the rest --------------------------------------------------------------------------------------------------
@@ -793,6 +795,9 @@ sections.perilune = {
   ["csv import_csv read_csv export_csv export from_csv import_file export_json xlsx to_csv"] = "use the command `perilune import FILE --table NAME`, and `perilune query --format csv` for output",
   ["hash sha256 md5 sha1 hmac encrypt digest crypto base64"] = "modules of the host provide such functions",
   ["model_of record_of repository_ insert update delete find_ save"] = "use a class: local Class = perilune.record(\"table\"); Class:insert{ column = value }",
+  ["lag lead first_value last_value nth_value"] = "use the method of a column: Class.c.column:lag():over{ order_by = \"column\" }",
+  ["distinct"] = "use request:distinct(), or Class.c.column:count():distinct() in a selection",
+  ["at_exit on_exit atexit on_shutdown"] = "use a variable with <close>, or perilune.on_signal(\"TERM\", f)",
   ["diff inverse"] = "use db:record_changes(function(db) ... end), which returns a changeset", ["fetch_url http request"] = "modules of the host give access to other programs",
 }
 
@@ -867,12 +872,43 @@ sections.write_option = {
   ["cascade on_delete dependent"] = "declare the foreign key with t:belongs_to(\"table\", { on_delete = \"cascade\" })", ["touch"] = "use the class option timestamps = true",
 }
 sections.index_option = { ["condition filter if_ partial"] = "use the option `where`", ["concurrently"] = "an index is created at once; omit it", ["on table"] = "the first argument names the table" }
-sections.definition_of_trigger_option = { ["sql body do_ action statement statements execute"] = "use the option `run`", ["table"] = "use the option `on`", ["timing event"] = "use after = \"insert\", or before, or instead_of" }
+sections.definition_of_trigger_option = { ["sql body do_ action statement statements execute"] = "use the option `run`", ["table"] = "use the option `on`", ["timing event"] = "use after = \"insert\", or before, or instead_of", ["of update_of column"] = "use the option `columns`",
+  ["do then_ call"] = "use the option `run`", ["condition if_ where"] = "use the option `when`", ["abort raise error message"] = "use the option `refuse`" }
 sections.reference_option = {
   ["optional null nullable"] = "columns allow NULL unless they are :not_null()", ["required not_null"] = "use the method: :not_null()",
+  ["class class_name target model to to_table references foreign_table parent"] = "use the option `table`", ["index"] = "use the option `indexed`",
+  ["foreign_key fk column from"] = "use the option `columns`",
 }
 sections.list_option = { ["batch_size chunk_size batch size"] = "a list of any length is written at once; request:in_batches(size) reads in batches" }
-sections.migrator_option = { ["migrations"] = "use migrator:register(name, function(db) ... end)" }
+sections.migrator_option = {
+  ["migrations"] = "use migrator:register(name, function(db) ... end)", ["path dir directory migrations_path migrations_dir root"] = "use the option `folder`",
+}
+sections.key_option = { ["autoincrement auto_increment autoincremented auto identity"] = "use t:auto_incremented_primary_key(\"id\")" }
+sections.full_text_option = {
+  ["table from source sync sync_with synchronized_with external_content content_table follows"] = "use the option `synchronize_with`",
+  ["tokenize tokenizers language"] = "use the option `tokenizer`", ["fields"] = "use the option `columns`",
+}
+sections.aggregate_option = {
+  ["init start seed state zero identity default"] = "use the option `initial`", ["finalize finish result value done final_ finally terminate"] = "use the option `final`",
+  ["remove undo reverse"] = "use the option `inverse`", ["accumulate add update reduce"] = "use the option `step`",
+  ["arguments count deterministic"] = "the options come before the functions: db:add_aggregate(name, { arguments = 1 }, { step = f })",
+}
+sections.observation_option = {
+  ["immediate fire_immediately initial initially skip_initial skip_first emit_initial lazy"] =
+    "the current value comes first; looks_first = true skips it",
+  ["debounce throttle delay interval wait"] = "changes of one transaction come together; use perilune.after in the function to wait for more",
+  ["tables table columns"] = "use the option `regions`", ["distinct remove_duplicates deduplicate unique"] = "a value that equals the previous one is left out, "
+    .. "unless duplicates = true", ["transform"] = "use the option `map`", ["error catch on_failure"] = "use the option `on_error`",
+}
+sections.transaction_observer_option = {
+  ["on_insert on_update on_delete insert update delete"] = "use on_change = f with operations = { \"insert\" }; event.operation is the operation",
+  ["table class"] = "use the option `tables`", ["operation events event kinds"] = "use the option `operations`", ["on_commit after_commit commit"] = "use the option `did_commit`",
+  ["on_rollback after_rollback rollback"] = "use the option `did_rollback`", ["before_commit"] = "use the option `will_commit`",
+  ["callback handler change changes run"] = "use the option `on_change`",
+}
+sections.handler_option = {
+  ["concurrency workers attempts retries max_attempts timeout backoff rate"] = "it is an option of the queue, as in perilune.jobs(name, { concurrency = 2, attempts = 5 })",
+}
 sections.automation_option = {
   ["filter where"] = "use the option `when`, a function that returns whether to run", ["concurrency max_concurrency parallel"] = "use the option `mode`: \"parallel\", \"queued\", \"restart\" or \"single\"",
   ["on_error catch rescue error"] = "use the option `on_failure`", ["catch_up misfire persistent"] = "it is an option of `on`, as in on = { every = \"1h\", catch_up = ... }",

@@ -15,7 +15,7 @@ local function read_columns(name, list, place)
   place = place .. ": option `columns`"
   if type(list) ~= "table" or #list == 0 then
     checks.fail(place, "a full-text table needs at least one column, got "
-      .. (type(list) == "table" and "an empty list" or errors.describe(list)))
+      .. (type(list) == "table" and "an empty list" or errors.describe(list) .. (type(list) == "string" and ("; use { %q }"):format(list) or "")))
   end
   local arguments, names = {}, {}
   for index, column in ipairs(list) do
@@ -102,7 +102,7 @@ function public:create_fts5(name, options)
   local place = "db:create_fts5"
   local quoted = sql_text.name(name, place .. ": argument 1")
   if type(options) == "function" then checks.fail(place, "takes no function; use db:create_fts5(name, { columns = { \"title\", \"body\" } })") end
-  options = checks.options(place, options, option_kinds)
+  options = checks.options(place, options, option_kinds, "full_text_option")
   local arguments, columns = read_columns(name, options.columns, place)
   if options.tokenizer ~= nil then
     arguments[#arguments + 1] = require("perilune.schema.full_text_tokenizers")(options.tokenizer, place .. ": option `tokenizer`")

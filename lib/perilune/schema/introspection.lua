@@ -25,10 +25,17 @@ local function described(what, list, names)
   for _, description in ipairs(list) do setmetatable(description, element) end
   return setmetatable(list, { __name = "list", __index = function(_, name)
     if type(name) ~= "string" then return nil end
-    errors.raise("unknown_member", ("a list of %ss has no field `%s`; use `for _, %s in ipairs(list) do`, in which %s.name is its name"):format(what, name,
+    errors.raise("unknown_member", ("a list of %s has no field `%s`; use `for _, %s in ipairs(list) do`, in which %s.name is its name"):format(what == "index" and "indexes" or what .. "s", name,
       what:match("%a+$"), what:match("%a+$")), { name = name })
   end })
 end
+
+--- A primary key. Other fields raise an error, even those that a list or a column would have.
+local primary_key_metatable = { __name = "primary key", __index = function(_, name)
+  errors.raise("unknown_member", ("a primary key has no field `%s`; use key.columns, a list of names, or key.rowid"):format(tostring(name)), {
+    name = name, suggestion = "columns",
+  })
+end }
 
 local function check_name(method, what, name)
   if type(name) ~= "string" then
@@ -116,7 +123,7 @@ end
 -- the row id. For a table without a key, `columns` is empty.
 function public:primary_key(name)
   local key = table_of(self, "primary_key", name).primary_key
-  return { columns = copy(key.columns), rowid = key.rowid }
+  return setmetatable({ columns = copy(key.columns), rowid = key.rowid }, primary_key_metatable)
 end
 
 --- Returns the indexes of a table, by name: tables with name, columns (false for an expression), unique, partial and

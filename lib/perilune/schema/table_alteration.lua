@@ -289,7 +289,7 @@ end
 function methods:primary_key(names)
   local alteration, place = open(self, "primary_key")
   local policy = checks.on_conflict(place, type(names) == "table" and checks.rest(names, #names) or nil)
-  names = checks.names(place, names)
+  names = checks.names(place, type(names) == "table" and table.move(names, 1, #names, 1, {}) or names)
   alteration:use_columns(names, place)
   alteration:require_no_key(place)
   add_constraint(alteration, place, "PRIMARY KEY (" .. sql_text.names(names) .. ")" .. policy)
@@ -340,7 +340,7 @@ end
 --- Rejects rows that equal another row in all these columns.
 function methods:unique_key(names, options)
   local alteration, place = open(self, "unique_key")
-  names = checks.names(place, names)
+  names = checks.key_names(place, names)
   alteration:use_columns(names, place)
   add_constraint(alteration, place, "UNIQUE (" .. sql_text.names(names, place) .. ")" .. checks.on_conflict(place, options))
 end

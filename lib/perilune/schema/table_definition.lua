@@ -168,7 +168,7 @@ local function key_column(definition, name, declared, options, place)
     errors.raise(err.kind, err.message .. cure, { name = err.name, suggestion = err.suggestion })
   end
   local column = add_column(definition, name, declared, place)
-  column:primary_key(checks.options(place, options, { on_conflict = "string" }))
+  column:primary_key(checks.options(place, options, { on_conflict = "string" }, "key_option"))
   -- An integer key cannot be NULL. Others can, unless they are NOT NULL.
   return column.declared == "INTEGER" and column or column:not_null()
 end
@@ -183,7 +183,7 @@ local function key_of_block(definition, body, policy, place)
 end
 
 local function key_of_names(definition, names, policy, place)
-  names = checks.names(place, names)
+  names = checks.names(place, table.move(names, 1, #names, 1, {}))
   definition:set_primary_key(names, place)
   definition.key_policy = policy
   definition:use_columns(names, place)
@@ -227,7 +227,7 @@ end
 -- @tparam ?table options `columns` of the other table; `on_delete`, `on_update`, `deferred`
 function methods:foreign_key(names, other, options)
   local definition, place = open(self, "foreign_key")
-  names = checks.names(place, names)
+  if type(names) ~= "table" or #names > 0 then names = checks.names(place, names) end
   if type(other) ~= "string" then
     checks.fail(place, "argument 2: expected the name of a table, got " .. (other == nil and "nothing" or errors.describe(other))
       .. "; use t:foreign_key({ \"column\" }, \"table\", { on_delete = \"cascade\" })")
@@ -248,7 +248,7 @@ end
 function methods:unique_key(names, options)
   local definition, place = open(self, "unique_key")
   checks.one_list(place, names, options)
-  names = checks.names(place, names)
+  names = checks.key_names(place, names)
   definition:use_columns(names, place)
   table.insert(definition.unique_keys, "UNIQUE (" .. sql_text.names(names, place) .. ")" .. checks.on_conflict(place, options))
 end

@@ -87,7 +87,10 @@ local function body_of(options, new, old, place)
   local is_list = type(run) == "table" and getmetatable(run) == nil
   local statements = {}
   for index, statement in ipairs(is_list and run or { run }) do statements[index] = statement_sql(statement, run_place) end
-  if #statements == 0 then checks.fail(run_place, "expected at least one statement") end
+  if #statements == 0 then
+    checks.fail(run_place, "expected at least one statement" .. (type(options.run) == "function" and "; the function is called once, when the trigger "
+      .. "is created, and returns SQL; use db:observe_transactions{ on_change = f } to call Lua for each change" or ""))
+  end
   return statements
 end
 
