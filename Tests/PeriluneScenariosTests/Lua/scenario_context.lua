@@ -211,6 +211,8 @@ test("effects can be stubbed, and their calls are recorded", function()
     expect(calls[2][2]):equals(2)]], host)
   equal(asked, { "mail", "send", true })
   matches(failure("t.effects.mail:stubb('send')", host).message, "did you mean `stub`?")
+  matches(failure("t.effects.mail.send = true", host).message, 't.effects.mail:stub("send", value)')
+  matches(failure("t.effects:stub('mail', 'send', true)", host).message, "t.effects.module:stub(name, value)")
 end)
 
 -- Queries
@@ -233,6 +235,7 @@ test("queries are counted without the statements that begin and end transactions
   equal(failure("expect(t.queries(function() end)):exactly(5)", host).details[1], "expected 5 queries, got 2")
   matches(failure("expect(t.queries(function() end)):at_most('x')", host).message, "at_most: expected a number of queries")
   matches(failure("expect({}):at_most(1)", host).message, "at_most: expected queries (of t.queries or t.run), got a table")
+  matches(failure("check(t.queries(function() end).count == 2)", host).message, "use #queries and queries[1].sql")
 end)
 
 test("statements that differ only in values are reported as repeats", function()

@@ -184,7 +184,8 @@ end
 --- Runs the migrations of the project on this database.
 -- @tparam ?table options `to`: the last migration to run, or a prefix of its name
 function members.migrate(options)
-  return state.host("migrate")(checks.options("t.migrate", options, { to = "string" }).to)
+  if type(options) == "string" then state.mistake("t.migrate: expected a table of options, got a string; use t.migrate{ to = %q }", options) end
+  return state.host("migrate")(checks.options("t.migrate", options, { to = "string" }, "migrating_option").to)
 end
 
 --- Undoes the last migration with its `down`.

@@ -95,6 +95,10 @@ return state.proxy("t.effects", function(module)
       end
       return method
     end,
+    __newindex = function(_, name)
+      state.mistake("t.effects.%s.%s cannot be set; use t.effects.%s:stub(%q, value)", tostring(module), tostring(name), tostring(module), tostring(name))
+    end,
+    __call = function() state.mistake("t.effects.%s is a module; use t.effects.module:stub(name, value)", tostring(module)) end,
     __tostring = function() return "t.effects." .. tostring(module) end,
   })
 end)

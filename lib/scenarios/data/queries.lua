@@ -44,6 +44,14 @@ function metatable.__tostring(queries)
   return scenario_queries.text(queries)
 end
 
+--- Raises for a field, because the queries are a list.
+function metatable.__index(_, name)
+  if type(name) ~= "string" or name == "n" then return nil end
+  errors.raise("unknown_member", ("a list of queries has no field `%s`; use #queries and queries[1].sql, or expect(queries):exactly(number)"):format(name), {
+    name = name,
+  })
+end
+
 --- Marks a list from the runner as queries. Statements that begin or end transactions are left out.
 function scenario_queries.mark(list)
   local queries = {}

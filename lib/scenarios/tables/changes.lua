@@ -37,6 +37,13 @@ function metatable.__tostring(changes)
   return table.concat(lines, "\n")
 end
 
+--- Raises for a field, because the changes are a list.
+function metatable.__index(_, name)
+  if type(name) ~= "string" or name == "unrecorded" or name == "n" then return nil end
+  errors.raise("unknown_member", ("a list of changes has no field `%s`; use #changes, changes[1].op, changes[1].table and changes[1].key, or "
+    .. "expect(changes):rows[[ ... ]]"):format(name), { name = name })
+end
+
 --- Marks a list from the runner as changes.
 function scenario_changes.mark(list)
   return setmetatable(list, metatable)
