@@ -756,9 +756,16 @@ function public.automation(options)
   return self
 end
 
+--- A list of automations, in which the name of an automation is not a field.
+local names_metatable = { __index = function(_, name)
+  if type(name) ~= "string" then return nil end
+  errors.raise("unknown_member", ("a list of automations has no field `%s`; use `for _, automation in ipairs(perilune.automations()) do`, in which "
+    .. "automation.name is its name"):format(name), { name = name })
+end }
+
 --- Returns all automations, in the order of their definition.
 function public.automations()
-  return table.move(list, 1, #list, 1, {})
+  return setmetatable(table.move(list, 1, #list, 1, {}), names_metatable)
 end
 
 -- Files -----------------------------------------------------------------------------------------------------------------------

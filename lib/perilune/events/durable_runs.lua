@@ -532,6 +532,8 @@ end
 --- Raises for a method of durable runs in the context of a run that is not durable.
 function durable_runs.refuse(name)
   if Run[name] then errors.raise("usage", ("run:%s: it needs an automation with the option `durable = true`"):format(name)) end
+  local other_names = require "perilune.runtime.other_names"
+  if other_names.find("context", name) then other_names.raise("context", "field", name, { "event", "value", "trigger", "db", "attempt" }) end
 end
 
 --- Sends a signal to the run of an automation with a key. The run receives it by `run:wait_for(name)`, even if it begins to wait later.

@@ -94,6 +94,16 @@ local function changed_columns(schema, view, before, row)
   return changed
 end
 
+local version_fields = { "version", "operation", "time", "transaction", "note", "record", "changed" }
+local is_version_field = {}
+for _, name in ipairs(version_fields) do is_version_field[name] = true end
+
+--- A version, whose other fields raise an error.
+local Version = { __name = "version", __index = function(_, name)
+  if type(name) ~= "string" or is_version_field[name] then return nil end
+  require("perilune.runtime.other_names").raise("version", "field", name, table.move(version_fields, 1, #version_fields, 1, {}))
+end }
+
 --- Returns the versions of a record's row, the oldest one first.
 function history_reading.versions(class, target, db)
   local place = "history"
@@ -108,10 +118,10 @@ function history_reading.versions(class, target, db)
   local versions, before, view = {}, nil, record_fields.view(record_class.info(class), schema)
   for index, row in ipairs(rows) do
     local operation = row.history_operation
-    versions[index] = {
+    versions[index] = setmetatable({
       version = row.history_version, operation = operation, time = row:date("history_day"), transaction = row.history_transaction, note = row.history_note,
       record = operation ~= "delete" and found[index] or nil, changed = operation == "update" and changed_columns(schema, view, before, row) or {},
-    }
+    }, Version)
     before = row
   end
   return versions

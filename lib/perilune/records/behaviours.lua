@@ -123,6 +123,10 @@ function class_options.enums(info, value)
     local is_list, prefix = type(enum) == "table" and getmetatable(enum) == nil, nil
     if is_list then
       local is_list_of_cases = type(enum[1]) == "string"
+      if enum[1] == nil and enum.prefix == nil and next(enum) ~= nil then
+        raise("argument", ("perilune.record: option enums: %s: values of cases belong to an enum; use { %s = perilune.enum{ %s = %s } }"):format(
+          tostring(column), tostring(column), tostring(next(enum)), tostring(select(2, next(enum)))))
+      end
       checks.option_names("perilune.record: option enums: " .. tostring(column), checks.rest(enum, is_list_of_cases and #enum or 1), { prefix = true })
       enum, prefix = is_list_of_cases and perilune.enum(table.move(enum, 1, #enum, 1, {})) or enum[1], enum.prefix
     end

@@ -40,6 +40,8 @@ local metatable = {
 
 function marks.statement_sql(value) return texts[value] and tostring(value) end
 
+require("perilune.runtime.unknown_methods")(statement, "write_statement")
+
 --- Creates a statement from SQL and its arguments, a list with the field n.
 function record_statements.make(sql, arguments)
   local made = setmetatable({}, metatable)

@@ -18,7 +18,13 @@ local function read_types(info, value)
       .. errors.describe(value))
   end
   info.types = {}
-  for column, wanted in pairs(value) do info.types[column] = wanted end
+  for column, wanted in pairs(value) do
+    if type(column) ~= "string" then
+      errors.raise("argument", ("perilune.record: option types: expected columns with types, as in { column = \"json\" }, got %s"):format(
+        errors.describe(wanted)))
+    end
+    info.types[column] = wanted
+  end
 end
 
 --- Returns whether the row path converts a column itself.

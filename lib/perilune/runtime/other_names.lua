@@ -33,6 +33,8 @@ local continued = { class = { "request" }, association = { "request" } }
 -- Classes and requests ----------------------------------------------------------------------------------------------------------
 
 sections.request = {
+  ["as_at at_time versions_at at_version"] = "use perilune.history(Class):install(db), after which Class:as_of(time) gives the rows at a past time",
+  ["deleted only_deleted only_trashed trashed archived only_archived"] = "use Class:unscoped():filter(Class.c.deleted_at:is_not_null())",
   ["without filter_not where_neither unless none_of"] = "use filter(~condition), as in filter(~Class.c.name:eq(\"x\")), or filter(Class.c.name:ne(\"x\"))",
   ["observe_count observe_value observe_first observe_one"] = "use observe(function(records) ... end), or db:observe(function(db) return request:fetch_count(db) end, callback)",
   ["update"] = "use update_all{ column = value }",
@@ -45,7 +47,7 @@ sections.request = {
   ["associated where_associated with_any"] = "use filter(Class.association:exists())",
   ["strict_loading noload lazyload raiseload lazy_load"] = "associated rows are never loaded by themselves; use including_all(Class.association) to fetch them",
   ["dates datetimes date_trunc"] = "use select(Class.c.column:strftime(\"%Y-%m\")):distinct():fetch_values()",
-  ["as_request conditions where rewhere filter_by find_all find_many where_not select_where filter_where and_where search find_where query_by having_values"] = own_rows,
+  ["as_request conditions where rewhere filter_by find_all find_many where_not select_where filter_where and_where find_where query_by having_values"] = own_rows,
   ["exclude not_ reject where_is_not"] = "use filter(~condition), as in filter(~Class.c.name:eq(\"x\")), or filter(Class.c.name:ne(\"x\"))",
   ["or_ or_where either where_or any_of"] = "use filter(first | second) with two expressions, or request | request",
   ["and_ merge all_of"] = "call filter once more, or combine expressions with `&`",
@@ -144,7 +146,7 @@ sections.request = {
   ["in_groups find_in_batches batch batches each_batch each_slice chunk chunks chunked in_chunks yield_per"] =
     "use in_batches(size), as in for records in request:in_batches(100) do",
   ["unscope without_scope unfiltered with_deleted with_trashed with_archived"] = "use Class:unscoped()",
-  ["match search_text full_text_search fts"] = "use matching(pattern) with a full-text table",
+  ["match search_text full_text_search fts search"] = "use matching(pattern) with a full-text table, or filter(Class.c.column:contains(text))",
   ["nearest_neighbors knn similar"] = "use nearest(column, vector, count)",
   ["over window partition_by"] = "use column:sum():over{ partition_by = \"column\", order_by = \"column\" } in select",
   ["push append_all insert_link attach link connect associate"] = "use record:association():add(other)",
@@ -273,7 +275,7 @@ local patterns = {
     { "^(.+)_changed$", "use record:changes().%s ~= nil" },
     { "^(.+)_before_last_save$", "use record:changes().%s before saving", true },
     { "^get_(.+)$", "read the field: record.%s" },
-    { "^set_(.+)$", "assign the field: record.%s = value" },
+    { "^set_(.+)$", "assign the field: record.%s = value", true },
     { "^is_(.+)$", "read the field: record.%s" },
     { "^update_(.+)$", "use record:update_changes{ %s = value }" },
     { "^increment_(.+)$", "use record:update_changes{ %s = record.%s + 1 }" },
@@ -652,6 +654,23 @@ sections.automation = {
   ["pause"] = "use automation:disable()", ["resume unpause"] = "use automation:enable()", ["trigger fire execute call start invoke emit"] = "use automation:run(data)",
   ["next_run next"] = "use automation:next_time()", ["history log last_runs last_run"] = "use automation:runs(count)", ["running"] = "use automation:is_running()",
   ["enabled is_active active"] = "use automation:is_enabled()",
+  ["status state get_status info"] = "use automation:is_enabled(), automation:is_running() and automation:runs()",
+}
+sections.context = {
+  ["payload data args params body"] = "use context.event, the data of perilune.emit or automation:run", ["database"] = "use context.db",
+  ["row record"] = "use context.value, the result of the observed request, and context.trigger for the change",
+  ["attempts retries tries retry_count"] = "use context.attempt",
+}
+sections.version = {
+  ["date timestamp created_at changed_at at when recorded_at"] = "use version.time", ["author user who whodunnit changed_by comment reason message"] =
+    "use version.note, the note of its transaction: db:write({ note = \"...\" }, f)",
+  ["event action kind type"] = "use version.operation", ["changes diff changed_columns changeset columns"] = "use version.changed, a list of columns, and version.record",
+  ["item object row data values old new reify attributes state"] = "use version.record", ["id number index"] = "use version.version",
+  ["restore revert undo rollback"] = "use version.record:save(), or perilune.history(Class):undo(version.transaction)",
+}
+sections.write_statement = {
+  ["run exec perform call save insert update delete"] = "use statement:execute()", ["to_sql to_string text"] = "use statement:sql(), or print(statement)",
+  ["all rows get_all query"] = "use statement:fetch_all()", ["one first get"] = "use statement:fetch_one()", ["value scalar"] = "use statement:fetch_value()",
 }
 sections.durable_run = {
   ["wait await wait_signal wait_for_signal receive recv signal"] = "use run:wait_for(name)", ["delay pause wait_until sleep_until after timer"] = "use run:sleep(duration)",
@@ -834,6 +853,7 @@ sections.class_option = {
   ["table_name tablename table"] = "the first argument names the table", ["hidden hide exclude private"] = "use the option `fields`, or select(...) in a request",
   ["relations relationships associations has_many belongs_to has_one"] = "define associations after the class: Class.children = Class:has_many(Child)",
   ["json json_columns jsonb"] = "use the option types = { column = \"json\" }", ["scopes scope"] = "define function Class.requests:name(...) return self:filter{ ... } end",
+  ["virtual attributes transient accessors attr_accessor virtual_attributes"] = "use the option `extra` for fields that are not columns",
   ["columns schema"] = "the columns come from the table; use the option `types` for their types, `fields` for their names",
 }
 sections.association_option = {
@@ -883,6 +903,11 @@ sections.list_option = { ["batch_size chunk_size batch size"] = "a list of any l
 sections.migrator_option = {
   ["migrations"] = "use migrator:register(name, function(db) ... end)", ["path dir directory migrations_path migrations_dir root"] = "use the option `folder`",
 }
+sections.window_option = {
+  ["rows range groups between"] = "use the option `frame`, as in frame = { rows = { -2, 0 } }", ["partition"] = "use the option `partition_by`",
+  ["order"] = "use the option `order_by`",
+}
+sections.migrating_option = { ["up_to version target upto"] = "use the option `to`" }
 sections.key_option = { ["autoincrement auto_increment autoincremented auto identity"] = "use t:auto_incremented_primary_key(\"id\")" }
 sections.full_text_option = {
   ["table from source sync sync_with synchronized_with external_content content_table follows"] = "use the option `synchronize_with`",
