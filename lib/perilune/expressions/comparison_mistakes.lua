@@ -1,6 +1,5 @@
---- Detects comparisons that have the same result for all rows: of numbers with the text that a function returns, of words with a column of
--- numbers, or of an hour with a column of days. SQLite evaluates them without an error. The errors raised here name the value that was
--- probably meant.
+--- Comparisons that SQLite evaluates, but whose result is the same for all rows: numbers with the text that a function returns, words
+-- with a column of numbers, an hour with a column of days. Such a comparison raises an error that names the value which was meant.
 
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
@@ -24,17 +23,21 @@ end
 
 local arithmetic = { ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true, ["//"] = true, ["%"] = true, negate = true }
 
+--- The methods of comparisons by their SQL operators.
+local methods = { ["="] = "eq", ["<>"] = "ne", ["<"] = "lt", ["<="] = "le", [">"] = "gt", [">="] = "ge", is = "is", ["is not"] = "is_not" }
+
 local function kind_of(shape)
   if shape.op == "column" then return shape.held end
   if shape.op == "call" then return text_functions[shape.detail] and "text result" or number_functions[shape.detail] and "number result" end
-  return shape.op == "||" and "text result" or arithmetic[shape.op] and "number result" or nil
+  return shape.op == "||" and "text result" or arithmetic[shape.op] and "number result" or methods[shape.op] and "truth result" or nil
 end
 
 local texts, words = { number = true, string = true }, { string = true, boolean = true }
 
 --- For each kind of expression, the types of values for which a comparison is checked. Kinds are the results of `column_types.held_by`,
--- "booleans", "text result" and "number result".
-local suspects = { booleans = words, integers = words, floats = words, numbers = words, texts = words, ["number result"] = words, ["text result"] = texts }
+-- "booleans", "text result", "number result" and "truth result".
+local suspects = { booleans = words, integers = words, floats = words, numbers = words, texts = words, ["number result"] = words, ["text result"] = texts,
+  ["truth result"] = texts }
 
 --- Returns the types of values for which a comparison with an expression is checked; false for none.
 function comparison_mistakes.suspects_of(shape)
@@ -45,14 +48,13 @@ end
 
 -- Messages --------------------------------------------------------------------------------------------------------------------
 
-local methods = { ["="] = "eq", ["<>"] = "ne", ["<"] = "lt", ["<="] = "le", [">"] = "gt", [">="] = "ge", is = "is", ["is not"] = "is_not" }
 local operators_of_texts = { ["="] = "eq", ["=="] = "eq", ["!="] = "ne", ["<>"] = "ne", ["~="] = "ne", ["<"] = "lt", ["<="] = "le", [">"] = "gt", [">="] = "ge" }
 
 local function name_of(shape) return shape.op == "column" and "`" .. tostring(shape.detail) .. "`" or "the expression" end
 
 local function fail(place, text, ...) errors.raise("argument", place .. ": " .. text:format(...)) end
 
---- Returns the method call for text that begins with an operator, such as ">= 500".
+--- Returns the call that is meant by text with an operator, such as ">= 500".
 local function operator_in(shape, value)
   local sign, rest = value:match("^%s*([<>=!~]+)%s*(.-)%s*$")
   local method = operators_of_texts[sign]
@@ -71,7 +73,7 @@ end
 
 local orders = { ["<"] = true, ["<="] = true, [">"] = true, [">="] = true }
 
---- Raises for a comparison of numbers with other values. In SQL, every text is greater than every number.
+--- In SQL, every text is greater than every number.
 local function check_number(left, op, value, place, kind)
   if type(value) == "boolean" then
     if orders[op] then fail(place, "%s: expected a number, got %s", name_of(left.shape), tostring(value)) end
@@ -106,12 +108,25 @@ function checks.texts(left, op, value, place)
   end
 end
 
+--- The result of a comparison is 0 or 1.
+checks["truth result"] = function(left, op, value, place)
+  if value == 0 or value == 1 then return end
+  local column = left.shape.operands[1]
+  local name = column and column.op == "column" and "Class.c." .. tostring(column.detail) or "column"
+  fail(place, "the left side is a comparison, which is true or false; use %s:between(low, high), or %s:%s(a) & %s:%s(b)", name, name, methods[left.shape.op],
+    name, methods[op])
+end
+
 --- Returns the format of a call of strftime, if it is a string.
 local function format_of(left)
   local parts = left.shape.detail == "strftime" and rawget(left, "parts")
   local format = parts and parts[1] and parts[1].shape == shapes.slot and parts[1][1]
   return type(format) == "string" and format or nil
 end
+
+--- The beginnings of names of days and months, which no format of SQLite has.
+local names_in_words = {}
+for name in ("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec"):gmatch("%a+") do names_in_words[name] = true end
 
 local two_digits = { ["%m"] = true, ["%d"] = true, ["%H"] = true, ["%M"] = true, ["%S"] = true, ["%W"] = true, ["%U"] = true, ["%V"] = true }
 
@@ -122,10 +137,13 @@ checks["text result"] = function(left, op, value, place)
     fail(place, "the left side is text, which differs from all numbers; use %s(%q)", methods[op], text)
   elseif two_digits[format] and type(value) == "string" and value:find("^%d$") then
     fail(place, "strftime(%q) has two digits; use %s(%q)", format, methods[op], "0" .. value)
+  elseif format and type(value) == "string" and value:find("^%a+$") and names_in_words[value:sub(1, 3):lower()] then
+    fail(place, "strftime has no names of days and months, got %q; the format \"%%w\" is the day of the week from \"0\", Sunday, and \"%%m\" the month from "
+      .. "\"01\"", value)
   end
 end
 
---- Raises if a comparison has the same result for all rows.
+--- Raises if the result of a comparison is the same for all rows.
 -- @param left the expression
 -- @tparam string op the SQL operator
 -- @param value a string, a number or a boolean
@@ -134,7 +152,7 @@ function comparison_mistakes.check(left, op, value, place)
   checks[kind](left, op, value, place, kind)
 end
 
---- Returns the value to compare with an expression: the day of a date for `date(...)`, otherwise the value itself.
+--- Returns the value to compare with an expression: for `date(...)`, the day of a date.
 function comparison_mistakes.day_of(shape, value)
   return shape.op == "call" and shape.detail == "date" and perilune.date.is(value) and value:format("YMD") or value
 end
@@ -147,7 +165,7 @@ function comparison_mistakes.refuse_arithmetic(shape, op, place)
       or name .. ":date(\"+1 day\") for another day"))
 end
 
---- Raises if a numeric aggregate is called on dates or texts.
+--- Raises for an aggregate of numbers over values that are not numbers.
 function comparison_mistakes.check_aggregated(shape, method)
   local type = shapes.type_of(shape)
   if type and type.form then
@@ -162,7 +180,7 @@ end
 
 local prefixes = { "^%d%d%d%d$", "^%d%d%d%d%-%d%d$", "^%d%d%d%d%-%d%d%-%d%d" }
 
---- Returns whether text can be compared with dates: it is a date or the beginning of one.
+--- Returns whether text can be compared with the texts of dates: a date, or the beginning of one.
 function comparison_mistakes.is_date_text(text)
   for index, prefix in ipairs(prefixes) do
     if text:find(prefix) then return index < 3 or #text > 24 or (pcall(perilune.date, text)) end
@@ -172,13 +190,13 @@ end
 
 local relative = { now = true, today = true, tomorrow = true, yesterday = true, current_date = true, current_timestamp = true, current_time = true }
 
---- Returns whether text describes a date in words that columns do not contain: "today", "30 days ago".
+--- Returns whether text names a date in a way that no column contains: "today", "30 days ago".
 function comparison_mistakes.is_relative(text)
   text = text:lower()
   return relative[text:match("^[%a_]*")] or text:find("^[+-]?%d+ %a+") ~= nil
 end
 
---- Raises for a value that equals no date. Words such as "soon" are accepted, because columns may contain them.
+--- Raises for a value that no date equals. Columns may contain words, such as "soon", so that these can be found.
 -- @tparam ?string op the SQL operator
 function comparison_mistakes.check_date(column_type, value, op)
   local name = column_type.name or "column"

@@ -44,6 +44,10 @@ end
 
 --- Formats a date; the same as strftime in SQL.
 function methods:strftime(format, ...)
+  if type(format) == "string" and format:find("%a") and not format:find("%%") then
+    errors.raise("argument", ("column:strftime: the format %q has no fields, so the result is the same for all rows; use \"%%Y-%%m-%%d\", or \"%%H:%%M\" for a "
+      .. "time of day"):format(format))
+  end
   return call("strftime", { format, self, n = select("#", ...) + 2, ... }, "column:strftime")
 end
 

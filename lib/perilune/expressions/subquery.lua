@@ -138,7 +138,8 @@ function subquery.is_in(column, list, place)
   if request then return is_in_request(column, request, place) end
   if type(list) ~= "table" or marks.is_expression(list) or getmetatable(list) ~= nil then
     raise("argument", place .. ": expected a list of values or a request, got " .. errors.describe(list)
-      .. "; use `:eq(value)` for one value")
+      .. (marks.is_expression(list) and list.shape.op == "column" and ("; use a request, as in Other:select(%q)"):format(list.shape.detail)
+        or "; use `:eq(value)` for one value"))
   end
   check_list(column, list, place)
   local dates, condition = require("perilune.expressions.date_comparisons").list(column, list)

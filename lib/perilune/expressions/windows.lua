@@ -134,7 +134,7 @@ function public:over(window, surplus)
   elseif not functions[self.shape.op] then
     raise("argument", place .. ": expected an aggregate or a function such as perilune.rank() before the colon, as in column:sum():over{...}")
   end
-  checks.option_names(place, window, { partition_by = true, order_by = true, frame = true })
+  checks.option_names(place, window, { partition_by = true, order_by = true, frame = true }, "window_option")
   local parts = { self, n = 1 }
   local partition_count = add_terms(place .. ": partition_by", window.partition_by, parts)
   local order_count = add_terms(place .. ": order_by", window.order_by, parts)

@@ -59,6 +59,12 @@ function mistakes.field(name, place, is_column)
   if request_words[name] then
     raise("argument", ("%s: `%s` is not a column; %s"):format(place, name, request_words[name]))
   end
+  local negated, called = name:match("^!%s*([%a_][%w_]*)$"), name:match("^%a[%w_]*%(.*%)$")
+  if called then
+    raise("unknown_column", ("%s: `%s` is not a column; use SQL text with an argument: filter(\"%s = ?\", value)"):format(place, name, name), { name = name })
+  elseif negated and is_column(negated) then
+    raise("unknown_column", ("%s: no column `%s`; use filter(%s)"):format(place, name, call(negated, "ne")), { name = name, suggestion = negated })
+  end
   local column, operator = name:match("^([%a_][%w_]-)__([%w_]+)$")
   if not column then column, operator = name:match("^%s*([%a_][%w_]*)%s*([^%w%s_].-)%s*%??%s*$") end
   if not column then column, operator = name:match("^%s*([%a_][%w_]*)%s+([%a ]-)%s*%??%s*$") end
@@ -108,6 +114,8 @@ function mistakes.text(method, text, values, check_column)
       raise("argument", ("%s: one placeholder stands for one value, not for a list; use filter{ %s = { 1, 2 } }, or filter(Class.c.%s:is_in{ 1, 2 })"):format(
         method, column, column))
     end
+  elseif values.n > 0 and type(list) ~= "table" and text:find("[:@$]%a") and not text:find("?", 1, true) then
+    raise("argument", ("%s: a named placeholder takes its value from a table: filter(%q, { %s = value })"):format(method, text, text:match("[:@$](%a[%w_]*)")))
   elseif values.n > 0 and text:find("%$%d") and not text:find("?", 1, true) then
     raise("argument", ("%s: `%s` has no placeholder `?`; use `?`, or `?1` for the first value"):format(method, text))
   end
@@ -116,6 +124,8 @@ function mistakes.text(method, text, values, check_column)
       .. "none()"):format(method, text, text))
   elseif name and values.n == 0 then
     check_column(name, text)
+  elseif name and values.n > 0 and method:find("join", 1, true) then
+    raise("argument", ("%s: the SQL text `%s` is not a condition; use an expression, as in join(Other, Class.c.other_id:eq(Other.c.id))"):format(method, text))
   elseif name and values.n == 1 then
     raise("argument", ("%s: the SQL text `%s` has no placeholder for a value; use filter{ %s = value }, or filter(\"%s = ?\", value)"):format(method, text,
       name, name))
@@ -174,6 +184,14 @@ local function check_result(place, comparison, value)
   end
 end
 
+--- Raises for text in place of a condition after OR.
+local function check_alternative(place, comparison, value)
+  if type(value) ~= "string" or tonumber(value) then return end
+  local column = comparison.first_column or "name"
+  raise("argument", ("%s: OR connects conditions, and %q is a value, which is false; use filter{ %s = { \"a\", \"b\" } }, or \"%s IN (?, ?)\""):format(place,
+    value, column, column))
+end
+
 --- Raises for values in SQL text whose comparison has the same result for all rows.
 -- @tparam function type_of returns how a column stores dates, "day" or "instant", or "boolean"; nil for other names
 function mistakes.compared_values(method, text, values, type_of)
@@ -187,6 +205,7 @@ function mistakes.compared_values(method, text, values, type_of)
       raise("argument", ("%s: `%s`: expected true or false, got the string %q; use \"%s\" or \"NOT %s\""):format(method, comparison.column, value,
         comparison.column, comparison.column))
     elseif type == "day" or type == "instant" then check_stored_date(method, comparison, value, type)
+    elseif comparison.op == "or" then check_alternative(method, comparison, value)
     elseif comparison.call then check_result(method, comparison, value)
     elseif comparison.op == "like" and comparison.value and value:find("^%*?[^%*]+%*$") and not value:find("[%%_]") then
       raise("argument", ("%s: the pattern %q has no wildcard of LIKE, which are `%%` for any text and `_` for one character; GLOB has `*`"):format(method, value))

@@ -91,6 +91,12 @@ local function read(text)
   for index, token in ipairs(tokens) do
     local word = word_of(token)
     if token.kind == "sign" and signs[token.text] then add(left_of(tokens, index), token.text, index + 1)
+    elseif word == "or" and tokens[index + 1] and (tokens[index + 1].kind == "string" or tokens[index + 1].kind == "parameter") then
+      -- A value of its own, as in `name = 'a' OR 'b'`.
+      local following = tokens[index + 2]
+      if not following or following.text == ")" or word_of(following) == "or" or word_of(following) == "and" then
+        list[#list + 1] = with_value({ op = "or", first_column = list[#list] and list[#list].column }, tokens, index + 1)
+      end
     elseif word == "like" then add(left_of(tokens, index), word, index + 1)
     elseif word == "between" then
       local left = left_of(tokens, index)
