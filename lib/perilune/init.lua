@@ -59,6 +59,9 @@ for _, name in ipairs{ "read", "write", "in_transaction", "in_savepoint", "write
         name == "write" and ", as in db:write({ note = \"import\" }, function(db) ... end)" or "; this function has none"))
     elseif name == "in_transaction" and type(block) == "function" and more == nil and type(options) == "string" and no_options[options] then
       require("perilune.native.errors").raise("argument", ("db:in_transaction: the kind comes before the block; use db:in_transaction(%q, f)"):format(options))
+    elseif type(block) == "table" and options == nil and getmetatable(block) ~= nil then
+      require("perilune.native.errors").raise("argument", ("db:%s: argument 1: expected a function, got %s, which has been written already; use db:%s(function(db) "
+        .. "... end) around the call"):format(name, require("perilune.native.errors").describe(block), name))
     elseif type(block) == "table" and options == nil and type(block[1]) == "function" then
       require("perilune.native.errors").raise("argument", ("db:%s: argument 1: expected a function, got a table; use db:%s(function(db) ... end)"):format(name, name))
     elseif type(block) == "string" and options == nil and not (name == "in_transaction" and no_options[block]) then

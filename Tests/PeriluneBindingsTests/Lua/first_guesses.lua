@@ -1517,3 +1517,109 @@ perilune.at_exit(print)  --! <close>
 perilune.distinct(c.name)  --! request:distinct()
 ]==])
 end)
+
+test("conditions that name no column raise errors with the condition that is meant", function()
+  guesses([==[%s]==], [==[
+Customer:filter{ ["!name"] = "Ada" }  --! Class.c.name:ne(value)
+Customer:filter{ ["lower(name)"] = "ada" }  --! filter("lower(name) = ?", value)
+Customer:filter{ ["customer.name"] = "Ada" }  --! filter{ name = value }
+Invoice:filter{ ["customer.name"] = "Ada" }:fetch_count()  --> 2
+perilune.record("line"):filter{ ["line.quantity"] = 1 }  --! filter{ quantity = value }
+Product:filter{ ["settings.theme"] = "dark" }  --! :json("theme")
+perilune.record("product", { types = { settings = "json" } }):filter{ ["settings.theme"] = "dark" }  --! :json("theme")
+Invoice:filter{ ["due.year"] = 2026 }  --! :strftime("%Y")
+Invoice:select("status", i.total:sum():as("sum")):group("status"):having{ sum = 500 }  --! having("sum = ?", value)
+Invoice:select("status", i.total:sum():as("sum")):group("status"):having("sum = ?", 500):fetch_one().status  --> "sent"
+Customer:filter(c.id:is_in(i.customer_id))  --! Other:select("customer_id")
+Customer:filter(c.id:is_in(Invoice:select("customer_id"))):fetch_count()  --> 2
+Invoice:join(Customer, "customer_id", "id")  --! join(Other, Class.c.other_id:eq(Other.c.id))
+Invoice:join(Customer, "customer.id = invoice.customer_id AND customer.id > ?", 1):fetch_count()  --> 1
+Customer:filter("name = :name", "Ada")  --! { name = value }
+Customer:filter("name = :name", { name = "Ada" }):fetch_count()  --> 1
+Customer:filter("name <> ':x' AND id > ?", 1):fetch_count()  --> 2
+Customer:search("Ada")  --! matching(pattern)
+Invoice:select("count")  --! perilune.count()
+Invoice:order("RANDOM")  --! random()
+Invoice:select(i.count)  --! perilune.count()
+Invoice:select("status", perilune.count():as("count")):group("status"):order("count"):fetch_one().count  --> 1
+Product:filter_key(1):update_all{ price = { increment = 1 } }  --! Class.c.price + 1
+Product:filter_key(1):update_all{ settings = { theme = "x" } }  --! types = { settings = "json" }
+db:write(Customer:insert{ name = "x" })  --! function(db)
+perilune.automations().x  --! ipairs(perilune.automations())
+#perilune.automations()  --> 0
+]==])
+end)
+
+test("fields of versions, statements and contexts that do not exist raise errors that name the right ones", function()
+  local history = "perilune.history(Customer):install(db); ada:update_changes{ name = \"Z\" }; return "
+  guesses(history .. "%s", [==[
+ada:history()[1].name  --! record
+ada:history()[2].date  --! version.time
+ada:history()[2].author  --! version.note
+ada:history()[2].changes  --! version.changed
+ada:history()[2]:restore()  --! version.record:save()
+ada:history()[2].note  --> nil
+ada:history()[2].changed  --> {"name"}
+]==])
+  guesses([==[%s]==], [==[
+Customer:at_time("2026-01-01")  --! perilune.history(Class)
+Customer:only_deleted()  --! Class:unscoped()
+perilune.record("product", { types = { "json" } })  --! { column = "json" }
+perilune.record("invoice", { enums = { status = { draft = 0 } } })  --! perilune.enum{ draft = 0 }
+perilune.record("invoice", { enums = { status = { perilune.enum{ "draft", "sent", "paid" }, prefix = "is" } } }):is_sent():fetch_count()  --> 1
+perilune.record("customer", { virtual = "x" })  --! extra
+Invoice.expressions.large = i.total:gt(300) return Invoice:filter("large")  --! filter(Class.c.large)
+Invoice.expressions.large = i.total:gt(300) return Invoice:filter{ large = true }:fetch_count()  --> 2
+Customer:statement("insert", { name = "x" }):run()  --! statement:execute()
+Customer:statement("insert", { name = "x" }):to_sql()  --! statement:sql()
+Customer:statement("insert", { name = "x" }):execute().changed_rows  --> 1
+invoice:set_customer(ada)  --! record.customer = value
+]==])
+  local automation = perilune.automation{ name = "guessed fields", on = { event = "sold" }, run = function() end }
+  matches(fails("unknown_method", function() automation:status() end), "automation:runs()")
+  automation:remove()
+  local found = {}
+  automation = perilune.automation{ name = "guessed fields", on = { event = "sold" }, run = function(context)
+    for _, name in ipairs{ "payload", "row", "retries" } do found[#found + 1] = select(2, pcall(function() return context[name] end)).message end
+    found.cached, context.data = context.cached, 5
+    found.data = context.data
+  end }
+  automation:run{ a = 1 }
+  for _ = 1, 500 do
+    if found.data then break end
+    perilune.sleep("10ms")
+  end
+  automation:remove()
+  matches(found[1], "context.event")
+  matches(found[2], "context.value")
+  matches(found[3], "context.attempt")
+  equal({ found.cached, found.data }, { nil, 5 })
+end)
+
+test("conditions that are the same for all rows lead to the condition that is meant", function()
+  guesses([==[%s]==], [==[
+Invoice:filter(i.total:gt(300):lt(600))  --! Class.c.total:between(low, high)
+Invoice:filter(i.total:gt(300):eq("x"))  --! between
+Invoice:filter(i.total:gt(300):eq(1)):fetch_count()  --> 2
+Invoice:filter(i.total:gt(300):eq(true)):fetch_count()  --> 2
+Invoice:filter(i.total:gt(300):eq(i.paid)):fetch_count()  --> 2
+Customer:filter("name = 'Ada' OR 'Grace'")  --! name IN (?, ?)
+Customer:filter("(name = 'Ada' OR 'Grace') AND vip")  --! name IN (?, ?)
+Customer:filter("name = ? OR ?", "Ada", "Grace")  --! name IN (?, ?)
+Customer:filter("name = ? OR ?", "Ada", true):fetch_count()  --> 3
+Customer:filter("name = 'Ada' OR 'Grace' = name"):fetch_count()  --> 2
+Customer:filter("name = 'Ada' OR 'Gr' || 'ace' = name"):fetch_count()  --> 2
+Invoice:filter(i.due:strftime("YYYY"):eq("2026"))  --! %Y-%m-%d
+Invoice:filter(i.due:strftime("%w"):eq("Monday"))  --! %w
+Invoice:filter(i.due:strftime("%m"):eq("March"))  --! %m
+Invoice:filter(i.due:strftime("%m"):eq("03")):fetch_count()  --> 1
+Customer:filter(c.vip) & Customer:filter{ id = 1 }  --! intersect
+Customer:filter(c.vip) + Customer:filter{ id = 2 }  --! union
+Customer:filter(c.vip) .. Customer:filter{ id = 2 }  --! union
+Customer:filter(c.vip) - Customer:filter{ id = 2 }  --! except
+~Customer:filter(c.vip)  --! filter(~condition)
+(Customer:filter(c.vip) | Customer:filter{ id = 2 }):fetch_count()  --> 2
+i.total:sum():over{ order_by = "id", rows = { -1, 0 } }  --! frame
+i.total:sum():over{ partition = "status" }  --! partition_by
+]==])
+end)

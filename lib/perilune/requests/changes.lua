@@ -87,6 +87,10 @@ local function value_of(self, db, column, value)
   else
     value = expression.as_column(column.shape, value)
   end
+  if type(value) == "table" and getmetatable(value) == nil then
+    raise("argument", ("update_all: `%s`: expected a value or an expression, got a table; use Class.c.%s + 1 for a computed value, the class option "
+      .. "types = { %s = \"json\" } for a JSON document"):format(name, name, name))
+  end
   return expression.operand(value, "update_all: `" .. name .. "`")
 end
 

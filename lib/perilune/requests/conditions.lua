@@ -6,6 +6,7 @@ local class_properties = require "perilune.requests.class_properties"
 local record_fields = require "perilune.records.fields"
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
+local sql_names = require "perilune.runtime.names"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local stored_dates = require "perilune.runtime.stored_dates"
@@ -116,6 +117,9 @@ local function of_association(self, name, condition, done)
   return next(found) ~= nil and of(self, first, nil, found, place_of(name)) or nil
 end
 
+--- The kinds of columns that contain no documents and no dates.
+local is_of_numbers = { integers = true, floats = true, numbers = true, booleans = true }
+
 --- Looks up a column again after it was not found, because another connection may have added it. The error suggests names of
 -- associations too.
 local function column_or_raise(self, name)
@@ -126,14 +130,32 @@ local function column_or_raise(self, name)
   if column.kind == "unknown_column" then
     require("perilune.requests.condition_mistakes").field(name, "filter", function(other) return source:column_named(other) ~= nil end)
   end
-  if column.kind == "unknown_column" then require("perilune.requests.joined_columns").check(self.node, name) end
+  if column.kind == "unknown_column" then
+    require("perilune.requests.joined_columns").check(self.node, name)
+    local node = self.node
+    while node and node.op ~= "select" do node = node.parent end
+    for _, shape in ipairs(node and node.shape.operands or {}) do
+      if shape.op == "as" and sql_names.same(shape.detail, name) then
+        raise("unknown_column", ("filter: no column `%s` in `%s`; it is the name of a selected expression: use having(\"%s = ?\", value), or the expression "
+          .. "itself, as in having(expression:eq(value))"):format(name, source.table, name), { name = name })
+      end
+    end
+  end
   local names = source.class and column.kind == "unknown_column" and class_properties.association_names(source.class) or {}
-  if #names == 0 then error(column, 0) end
   local first, rest = name:match("^([^.]+)%.(.+)$")
   local document = first and source:column_named(first)
-  if document and document.shape.is_json then
+  if document and (document.shape.is_json or document.shape.convert and not (document.shape.type and document.shape.type.form)) then
     raise("argument", ("filter: `%s` is not a column; use filter(Class.c.%s:json(%q):eq(value)) for a member of a JSON document"):format(name, first, rest))
-  elseif first then
+  elseif document and not is_of_numbers[document.shape.held] then
+    local meant = document.shape.type and document.shape.type.form and ":strftime(\"%Y\"):eq(\"2026\")" or (":json(%q):eq(value)"):format(rest)
+    raise("argument", ("filter: `%s` is not a column, and `%s` has no columns of its own; use filter(Class.c.%s%s)"):format(name, first, first, meant))
+  elseif first and sql_names.same(first, source.table) and source:column_named(rest) then
+    raise("unknown_column", ("filter: no column `%s`; the columns of `%s` need no prefix, so use filter{ %s = value }"):format(name, first, rest), {
+      name = name, suggestion = rest,
+    })
+  end
+  if #names == 0 then error(column, 0) end
+  if first then
     errors.raise_unknown("association", first, names)
   end
   local associated, column_of_it = name:match("^([%w_]-)__([%w_]+)$")
@@ -229,7 +251,9 @@ local function of_text(self, method, text, values)
     if method ~= "filter" or not has_one_table(self) then return end
     local source = self.node.root.source
     local is_column, err = pcall(source.column, source, name, self.node.alias)
-    if is_column then return end
+    if is_column and err.shape.op == "named expression" then
+      raise("argument", ("%s(%q): SQL text cannot use a named expression; use filter(Class.c.%s), or filter{ %s = value }"):format(method, text, name, name))
+    elseif is_column then return end
     raise(err.kind, ("%s(%q): %s; use filter_key(%q) for a key, filter{ column = value } for a value"):format(method, text, err.message, name),
       { name = name, suggestion = err.suggestion, table = err.table })
   end)

@@ -129,6 +129,7 @@ function Source:column(name, place)
   for index, info in ipairs(schema.columns) do names[index] = info.name end
   for _, other in ipairs(named_expressions.names(self)) do names[#names + 1] = other end
   record_fields.check_is_field(schema, name)
+  require("perilune.requests.column_mistakes").check(name, self.table, names)
   errors.raise_unknown_column(name, self.table, names)
 end
 
@@ -253,6 +254,14 @@ local function request_metatable(source, alias)
       raise("argument", "cannot call a request; to iterate over its rows use `for row in request:rows() do`")
     end,
     __bor = function(left, right) return require("perilune.requests.either").of(left, right, "request | request") end,
+    __band = function() raise("argument", "requests have no `&`; use request:filter(...) once more, or request:intersect(other)") end,
+    __bnot = function() raise("argument", "requests have no `~`; use filter(~condition), or Class:except(request)") end,
+    __concat = function(left, right)
+      if type(left) == "string" or type(right) == "string" then raise("argument", "cannot concatenate a request and text; use tostring(request) for its SQL") end
+      raise("argument", "requests have no `..`; use request | other, request:union(other) or request:union_all(other)")
+    end,
+    __add = function() raise("argument", "requests have no `+`; use request | other, request:union(other) or request:union_all(other)") end,
+    __sub = function() raise("argument", "requests have no `-`; use request:except(other)") end,
     __pairs = function()
       raise("argument", "cannot iterate over a request itself; use `for row in request:rows() do`, or request:fetch_all()")
     end,

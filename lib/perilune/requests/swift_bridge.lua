@@ -155,7 +155,10 @@ function request_building.check(node)
     native_records.touch_schema(db)
     ok, err = pcall(build_and_check, node, db)
   end
-  if not ok and not (type(err) ~= "string" and err.kind == "unknown_table") then error(err, 0) end
+  if not ok and not (type(err) ~= "string" and err.kind == "unknown_table") then
+    require("perilune.requests.column_mistakes").explain(err)
+    error(err, 0)
+  end
 end
 
 return request_building

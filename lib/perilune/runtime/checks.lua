@@ -112,7 +112,7 @@ function checks.options(place, options, kinds, section)
   if type(options) ~= "table" then
     if native_records.is_database(options) then arity.refuse_database(place) end
     local is_definition = section == "table_option" and type(options) == "string"
-    if is_definition then checks.fail(place, ("expected a function, got %s; use %s(name, function(t) ... end), or db:execute(sql)"):format(errors.describe(options), place)) end
+    if is_definition then checks.fail(place, ("expected a table of options or a function, got %s; use %s(name, function(t) ... end), or db:execute(sql)"):format(errors.describe(options), place)) end
     checks.fail(place, "expected a table of options, got " .. errors.describe(options) .. checks.option_cure(options, kinds))
   end
   checks.option_names(place, options, kinds, section)

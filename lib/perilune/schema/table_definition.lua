@@ -227,7 +227,7 @@ end
 -- @tparam ?table options `columns` of the other table; `on_delete`, `on_update`, `deferred`
 function methods:foreign_key(names, other, options)
   local definition, place = open(self, "foreign_key")
-  if type(names) ~= "table" or #names > 0 then names = checks.names(place, names) end
+  if type(names) ~= "table" or #names > 0 or other ~= nil then names = checks.names(place, names) end
   if type(other) ~= "string" then
     checks.fail(place, "argument 2: expected the name of a table, got " .. (other == nil and "nothing" or errors.describe(other))
       .. "; use t:foreign_key({ \"column\" }, \"table\", { on_delete = \"cascade\" })")
