@@ -1623,3 +1623,22 @@ i.total:sum():over{ order_by = "id", rows = { -1, 0 } }  --! frame
 i.total:sum():over{ partition = "status" }  --! partition_by
 ]==])
 end)
+
+test("members of single-row classes, rows and recordings that do not exist lead to the right ones", function()
+  guesses([==[db:execute("CREATE TABLE setting (id INTEGER PRIMARY KEY, theme TEXT)") local Setting = perilune.single_row("setting") return %s]==], [==[
+Setting.theme  --! Class:find().theme
+Setting:get("theme")  --! Class:find().column
+Setting:set("theme", "dark")  --! Class:find():update_changes
+Setting:fetch_one()  --! Class:find()
+Setting:update{ theme = "dark" }  --! Class:find():update_changes
+Setting.label  --> nil
+Setting:find().theme  --> nil
+db:fetch_one("SELECT * FROM customer"):is_null("email")  --! row.column == nil
+db:fetch_one("SELECT * FROM customer"):to_record()  --! Class:from_row(row)
+db:fetch_one("SELECT * FROM product"):json("settings")  --! perilune.json.decode
+db:record_changes(function() ada:delete() end, { tables = "customer" })  --! all tables are recorded
+#db:record_changes(function(db, name) ada:update_changes{ name = name } end, "Z")  --> 1
+#db:record_changes(function(db, values) ada:update_changes(values) end, { name = "Z" })  --> 1
+Customer:insert_from("SELECT name FROM customer")  --! Other:select("column")
+]==])
+end)

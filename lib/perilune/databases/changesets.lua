@@ -112,6 +112,10 @@ end
 -- @return the changeset, and the results of the block
 function public:record_changes(block, ...)
   checks.block("db:record_changes: argument 1", block)
+  local options, surplus = ...
+  if surplus == nil and type(options) == "table" and getmetatable(options) == nil and (options.tables or options.table) and next(options, next(options)) == nil then
+    checks.fail("db:record_changes", "takes no options: all tables are recorded; changeset:rows(db) lists the changes with their `table`")
+  end
   return databases.guarded(self, record, block, ...)
 end
 

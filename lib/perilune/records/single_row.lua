@@ -12,6 +12,7 @@
 -- and an object around each record that provides the defaults. It is meant to be read and adapted.
 
 local errors = require "perilune.native.errors"
+local native_records = require "perilune.native.records"
 local perilune = require "perilune"
 
 --- The functions that scripts call.
@@ -132,7 +133,8 @@ function public.single_row(name, options)
   end
 
   local function row_of(self, verb)
-    return rows[self] or fail(verb .. ": expected the object of a row before the colon, got " .. errors.describe(self))
+    return rows[self] or fail(verb .. ": expected the object of a row before the colon, got " .. errors.describe(self)
+      .. ", as in Class:find():update_changes{ column = value }")
   end
 
   --- Returns the value of a NULL column: the same value each time, until the column is assigned.
@@ -255,9 +257,25 @@ function public.single_row(name, options)
     end
   end
 
+  --- Raises for a column, which only objects have, and for names of other libraries.
+  local function refuse_member(member)
+    local other_names = require "perilune.runtime.other_names"
+    if other_names.find("single_row", member) then other_names.raise("single_row", "method", member, { "find", "record" }) end
+    local is_known, columns = pcall(function() return native_records.default_database():columns(name) end)
+    for _, column in ipairs(is_known and columns or {}) do
+      if column.name == member then
+        errors.raise("unknown_method", ("no method `%s`; it is a column of `%s`: use Class:find().%s"):format(member, name, member), { name = member })
+      end
+    end
+  end
+
   return setmetatable({}, {
     __name = "single-row class", __receiver = "SingleRow",
-    __index = methods,
+    __index = function(_, member)
+      local value = methods[member]
+      if value == nil and type(member) == "string" and not hooks[member] then refuse_member(member) end
+      return value
+    end,
     __newindex = define,
     __call = function(_, values)
       if values ~= nil and type(values) ~= "table" then

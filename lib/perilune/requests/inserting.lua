@@ -209,7 +209,8 @@ function inserting.insert_from(class, ...)
   db = request_plans.database_for(db, "insert_from")
   local rows = request.of(given)
   if not rows then
-    raise("argument", "insert_from: expected a request, got " .. errors.describe(given) .. "; use insert_all to insert records")
+    raise("argument", "insert_from: expected a request, got " .. errors.describe(given) .. (type(given) == "string"
+      and "; use a request, as in Other:select(\"column\"), or db:execute(\"INSERT INTO ... SELECT ...\")" or "; use insert_all to insert records"))
   end
   local source = sources.of_class(class)
   local is_upsert

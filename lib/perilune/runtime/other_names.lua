@@ -533,7 +533,8 @@ sections.row = {
   ["bool get_bool get_boolean"] = "use row:boolean(name)", ["get_date datetime timestamp"] = "use row:date(name)",
   ["julian_date julian_day"] = "use row:date(name), or perilune.date.from_julian_day(number)",
   ["with_blob blob bytes get_blob data"] = "use row.column, or row[name]; the bytes of a BLOB are a string",
-  ["has_column contains exists"] = "use row:has(name)", ["update save delete insert set"] = "a row is a plain result; records of perilune.record(\"table\") can be written",
+  ["has_column contains exists"] = "use row:has(name)", ["is_null isnull is_nil"] = "use row.column == nil",
+  ["to_record as_record record into_record to_model"] = "use Class:from_row(row)", ["json get_json decode"] = "use perilune.json.decode(row.column)", ["update save delete insert set"] = "a row is a plain result; records of perilune.record(\"table\") can be written",
 }
 
 -- Schema ------------------------------------------------------------------------------------------------------------------------------
@@ -902,6 +903,10 @@ sections.reference_option = {
 sections.list_option = { ["batch_size chunk_size batch size"] = "a list of any length is written at once; request:in_batches(size) reads in batches" }
 sections.migrator_option = {
   ["migrations"] = "use migrator:register(name, function(db) ... end)", ["path dir directory migrations_path migrations_dir root"] = "use the option `folder`",
+}
+sections.single_row = {
+  ["fetch_one fetch get_row first load read current instance all fetch_all row value fetch singleton"] = "use Class:find(), which returns the row, or an object with the defaults",
+  ["get get_value"] = "use Class:find().column", ["set set_value put update_changes write_value change patch"] = "use Class:find():update_changes{ column = value }",
 }
 sections.window_option = {
   ["rows range groups between"] = "use the option `frame`, as in frame = { rows = { -2, 0 } }", ["partition"] = "use the option `partition_by`",
