@@ -210,7 +210,7 @@ function inserting.insert_from(class, ...)
   local rows = request.of(given)
   if not rows then
     raise("argument", "insert_from: expected a request, got " .. errors.describe(given) .. (type(given) == "string"
-      and "; use a request, as in Other:select(\"column\"), or db:execute(\"INSERT INTO ... SELECT ...\")" or "; use insert_all to insert records"))
+      and "; use a request, as in Other:select(\"column\"), or db:execute(sql) for the whole statement" or "; use insert_all to insert records"))
   end
   local source = sources.of_class(class)
   local is_upsert

@@ -905,7 +905,7 @@ sections.migrator_option = {
   ["migrations"] = "use migrator:register(name, function(db) ... end)", ["path dir directory migrations_path migrations_dir root"] = "use the option `folder`",
 }
 sections.single_row = {
-  ["fetch_one fetch get_row first load read current instance all fetch_all row value fetch singleton"] = "use Class:find(), which returns the row, or an object with the defaults",
+  ["fetch_one get_row first load read current instance all fetch_all row value fetch singleton"] = "use Class:find(), which returns the row, or an object with the defaults",
   ["get get_value"] = "use Class:find().column", ["set set_value put update_changes write_value change patch"] = "use Class:find():update_changes{ column = value }",
 }
 sections.window_option = {
