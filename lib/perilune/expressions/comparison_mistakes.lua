@@ -1,5 +1,6 @@
---- Comparisons that SQLite evaluates, but whose result is the same for all rows: numbers with the text that a function returns, words
--- with a column of numbers, an hour with a column of days. Such a comparison raises an error that names the value which was meant.
+--- Detects comparisons that have the same result for all rows: of numbers with the text that a function returns, of words with a column of
+-- numbers, or of an hour with a column of days. SQLite evaluates them without an error. The errors raised here name the value that was
+-- probably meant.
 
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
@@ -54,7 +55,7 @@ local function name_of(shape) return shape.op == "column" and "`" .. tostring(sh
 
 local function fail(place, text, ...) errors.raise("argument", place .. ": " .. text:format(...)) end
 
---- Returns the call that is meant by text with an operator, such as ">= 500".
+--- Returns the method call for text that begins with an operator, such as ">= 500".
 local function operator_in(shape, value)
   local sign, rest = value:match("^%s*([<>=!~]+)%s*(.-)%s*$")
   local method = operators_of_texts[sign]
@@ -73,7 +74,7 @@ end
 
 local orders = { ["<"] = true, ["<="] = true, [">"] = true, [">="] = true }
 
---- In SQL, every text is greater than every number.
+--- Raises for a comparison of numbers with other values. In SQL, every text is greater than every number.
 local function check_number(left, op, value, place, kind)
   if type(value) == "boolean" then
     if orders[op] then fail(place, "%s: expected a number, got %s", name_of(left.shape), tostring(value)) end
@@ -143,7 +144,7 @@ checks["text result"] = function(left, op, value, place)
   end
 end
 
---- Raises if the result of a comparison is the same for all rows.
+--- Raises if a comparison has the same result for all rows.
 -- @param left the expression
 -- @tparam string op the SQL operator
 -- @param value a string, a number or a boolean
@@ -152,7 +153,7 @@ function comparison_mistakes.check(left, op, value, place)
   checks[kind](left, op, value, place, kind)
 end
 
---- Returns the value to compare with an expression: for `date(...)`, the day of a date.
+--- Returns the value to compare with an expression: the day of a date for `date(...)`, otherwise the value itself.
 function comparison_mistakes.day_of(shape, value)
   return shape.op == "call" and shape.detail == "date" and perilune.date.is(value) and value:format("YMD") or value
 end
@@ -165,7 +166,7 @@ function comparison_mistakes.refuse_arithmetic(shape, op, place)
       or name .. ":date(\"+1 day\") for another day"))
 end
 
---- Raises for an aggregate of numbers over values that are not numbers.
+--- Raises if a numeric aggregate is called on dates or texts.
 function comparison_mistakes.check_aggregated(shape, method)
   local type = shapes.type_of(shape)
   if type and type.form then
@@ -180,7 +181,7 @@ end
 
 local prefixes = { "^%d%d%d%d$", "^%d%d%d%d%-%d%d$", "^%d%d%d%d%-%d%d%-%d%d" }
 
---- Returns whether text can be compared with the texts of dates: a date, or the beginning of one.
+--- Returns whether text can be compared with dates: it is a date or the beginning of one.
 function comparison_mistakes.is_date_text(text)
   for index, prefix in ipairs(prefixes) do
     if text:find(prefix) then return index < 3 or #text > 24 or (pcall(perilune.date, text)) end
@@ -190,13 +191,13 @@ end
 
 local relative = { now = true, today = true, tomorrow = true, yesterday = true, current_date = true, current_timestamp = true, current_time = true }
 
---- Returns whether text names a date in a way that no column contains: "today", "30 days ago".
+--- Returns whether text describes a date in words that columns do not contain: "today", "30 days ago".
 function comparison_mistakes.is_relative(text)
   text = text:lower()
   return relative[text:match("^[%a_]*")] or text:find("^[+-]?%d+ %a+") ~= nil
 end
 
---- Raises for a value that no date equals. Columns may contain words, such as "soon", so that these can be found.
+--- Raises for a value that equals no date. Words such as "soon" are accepted, because columns may contain them.
 -- @tparam ?string op the SQL operator
 function comparison_mistakes.check_date(column_type, value, op)
   local name = column_type.name or "column"
