@@ -154,8 +154,8 @@ struct ScriptReader {
             let isCall = requiredName(at: index) != nil
             let end = !isCall ? index + 1 : isSign("(", index + 1) ? index + 4 : index + 2
             // In `require("a").b` or `require("a") or b`, the value is not the module.
-            let isWhole = ![".", ":", "[", "(", "{"].contains { isSign($0, end) } && !isKeyword("or", end) && !isKeyword("and", end)
-            modules.append(isCall && isWhole ? requiredModule(at: index) : nil)
+            let isPart = [".", ":", "[", "(", "{"].contains { isSign($0, end) } || isKeyword("or", end) || isKeyword("and", end)
+            modules.append(isCall && !isPart ? requiredModule(at: index) : nil)
             guard isSign(",", end) else { return modules }
             index = end + 1
         }

@@ -30,7 +30,7 @@ local function described(what, list, names)
   end })
 end
 
---- A primary key. Other fields raise an error, even those that a list or a column would have.
+--- A primary key, whose unknown fields raise an error.
 local primary_key_metatable = { __name = "primary key", __index = function(_, name)
   errors.raise("unknown_member", ("a primary key has no field `%s`; use key.columns, a list of names, or key.rowid"):format(tostring(name)), {
     name = name, suggestion = "columns",
