@@ -98,6 +98,15 @@ struct OutOfStock: LuaErrorDescribing {
             try await DependencyContainer.close()
             // end
         }
+        /// Not called, because it would change how the tests end.
+        func handleTermination() {
+            // example
+            signal(SIGTERM, SIG_IGN)  // the source receives the signal instead
+            let termination = DispatchSource.makeSignalSource(signal: SIGTERM)
+            termination.setEventHandler { service.cancel() }
+            termination.resume()
+            // end
+        }
         service.cancel()
         try? await service.value
     }
@@ -113,6 +122,19 @@ struct OutOfStock: LuaErrorDescribing {
         await host.close()               // ends everything else at once
         // end
         #expect(try result.get() == 1)
+    }
+
+    @Test func `the end of a job handler`() async throws {
+        let host = try await ScriptHost(database: .inMemory()), sent = Tally()
+        let handler = try await host.jobs("mail").handle(String.self) { _ in sent.add() }
+        try await host.jobs("mail").enqueue("ada")
+        await sent.wait()
+        // example
+        try await handler.stop()           // starts no more jobs
+        try await handler.waitUntilIdle()  // waits until the active ones have ended
+        await host.close()
+        // end
+        #expect(sent.count == 1)
     }
 
     @Test func `two versions of a program`() async throws {

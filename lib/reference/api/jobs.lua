@@ -10,7 +10,7 @@
 ---`cancelled`.
 
 ---@class perilune.jobs_options
----@field attempts? integer the number of attempts before a job is dead; 5 by default
+---@field attempts? integer the number of attempts before a job is dead, including attempts that the end of the process cut short; 5 by default
 ---@field backoff? { [1]: perilune.duration, [2]: perilune.duration } the shortest and the longest wait for another attempt, doubled each time, plus a random part of up to a quarter; `{ "1s", "1h" }` by default
 ---@field concurrency? integer the number of concurrent jobs of the queue, in all processes; 1 by default
 ---@field rate? string the maximum number of jobs that start per second, minute, hour or day, such as `"100/minute"`
