@@ -69,7 +69,7 @@ bool pcl_read_u64(pcl_reader *reader, uint64_t *value);
 /* Reads a text that ends with a NUL. `text` points into the body. */
 bool pcl_read_text(pcl_reader *reader, const char **text, size_t *length);
 
-/* Reads bytes that follow their length, from a response to DUMP. These bytes are not padded. */
+/* Reads bytes from a response to DUMP: first their length, then the bytes, without padding. */
 bool pcl_read_file(pcl_reader *reader, const uint8_t **bytes, size_t *length);
 
 /* MARK: - Rows */

@@ -40,7 +40,7 @@ static bool push_date(lua_State *L, sqlite3_value *value, int type, prec_packer 
     return true;
 }
 
-/* Converts dates in uncommon formats in the record on top of the stack, by the Lua part. Swift frames may be on the stack, so an error
+/* Calls the Lua part to convert dates in uncommon formats in the record on top of the stack. Swift frames may be on the stack, so an error
 ** becomes the pending error. */
 static void read_odd_dates(lua_State *L) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
@@ -125,8 +125,8 @@ prec_decoder prec_begin_records(lua_State *L, int row_layout_index) {
     return decoder;
 }
 
-/* Begins to pack a record of the segment, in its own chunk or, if that is full, in the open one. `metatable` is the stack index of its
-** metatable; the chunk follows. */
+/* Begins to pack a record of the segment, in the segment's own chunk or, if that is full, in the open chunk for single records. `metatable`
+** is the stack index of its metatable; the chunk follows. */
 static void begin_packing(lua_State *L, prec_decoder *decoder, int number, int metatable, prec_packer *packer) {
     prec_column_set *column_set = decoder->row_layout->segments[number].column_set;
     prec_chunk *chunk = lua_touserdata(L, metatable + 1);

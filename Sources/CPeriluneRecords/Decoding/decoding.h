@@ -61,7 +61,7 @@ prec_decoder prec_begin_records(lua_State *L, int row_layout_index);
 /* Pushes the record of the statement's current row. [-0, +1, m] */
 void prec_decode(lua_State *L, pdb_statement *statement, prec_decoder *decoder);
 
-/* Pushes a single record. Pushes nothing and returns false if the statement has other columns than the row layout. [-0, +(0|1), m] */
+/* Pushes a single record. Pushes nothing and returns false if the statement's columns do not match the row layout. [-0, +(0|1), m] */
 bool prec_push_record(lua_State *L, pdb_statement *statement, int row_layout_index);
 
 /* Raises if a field of the record or list on top of the stack does not match its column's type, unless the class accepts it. Only called if
@@ -82,7 +82,7 @@ extern const pdb_row_form prec_records_form;
 int prec_fetch_records(lua_State *L, pdb_call *call);
 int prec_fetch_record(lua_State *L, pdb_call *call);
 
-/* Functions for the Lua part, which documents them. */
+/* Functions that the Lua part calls and documents. */
 extern const luaL_Reg prec_record_fetches[], prec_decoding_functions[];
 
 #endif

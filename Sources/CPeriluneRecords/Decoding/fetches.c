@@ -1,4 +1,4 @@
-/* Fetching of records: their form of rows, and the functions that return records. */
+/* Fetches records: the form of rows for records, and the functions that return records. */
 #include "CPeriluneRecords/Decoding/decoding.h"
 
 /* MARK: - The form */

@@ -102,8 +102,8 @@ static const char *push_column_name(lua_State *L, sqlite3_stmt *handle, int colu
     return lua_pushstring(L, name ? name : "");
 }
 
-/* Returns whether a column is only for the library, which removes it from the record: it is not among the fields. Pages of requests in Lua
-** (page_searches.lua) use this prefix. */
+/* Returns whether the name of a column has the prefix of columns that are only for the library, such as those for pages of requests
+** (page_searches.lua). The library removes them from records, so they are not among the fields. */
 static bool is_carried(const char *name) {
     static const char beginning[] = "perilune_carried_";
     return strncmp(name, beginning, sizeof beginning - 1) == 0;

@@ -213,7 +213,7 @@ static void fill_batch(lua_State *L, prec_insertion *insertion, batch *batch, lu
     }
 }
 
-/* Restores the records of a batch, and makes the next batch end at the same record. */
+/* Restores the records of a batch. The next batch will end before the record at which this one ended. */
 static void give_up(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
     pdb_end_run(batch->work.call.statement);
     lua_settop(L, TOP);

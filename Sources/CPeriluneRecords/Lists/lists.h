@@ -59,7 +59,8 @@ void prec_save_element(lua_State *L, lua_Integer position, int record);
 /* Begins a new range, unless the record at `position` can be added to the current one. [-0, +0, m] */
 void prec_begin_range(lua_State *L, prec_range *range, lua_Integer position, bool has_key);
 
-/* Restores a record that was inserted in a batch. Its metatable becomes the saved one or the one of its column set. [-0, +0, m] */
+/* Restores a record that was inserted in a batch. The record gets the saved metatable or, if none was saved, the metatable of its column
+** set. [-0, +0, m] */
 void prec_put_back_one(lua_State *L, lua_Integer position, bool has_key);
 
 /* Restores all records, the last one first, because a record may be in the list twice. [-0, +0, m] */
@@ -68,7 +69,7 @@ void prec_put_back(lua_State *L, prec_range *range);
 /* Lua function: (class, database or nil, list) -> list of records. [-n, +1, e] */
 int prec_insert_all(lua_State *L);
 
-/* Functions for the Lua part, which documents them. */
+/* Functions that the Lua part calls and documents. */
 extern const luaL_Reg prec_list_functions[];
 
 #endif

@@ -39,8 +39,8 @@ void prec_copy_entries(lua_State *L, int table, int copy) {
 
 /* MARK: - Creating column sets */
 
-/* Pushes __index of records: the method cache, or a function if records have extra fields, which it finds first, or if the Lua part needs
-** the record. */
+/* Pushes the __index of records: usually the method cache. If records have extra fields or the Lua part needs the record, it is a function,
+** which looks for extra fields first. */
 static void push_index(lua_State *L, int model, int extras) {
     if (extras == 0 && !prec_reads_in_lua(lua_touserdata(L, model))) {
         lua_getiuservalue(L, model, MODEL_METHOD_CACHE);
@@ -127,8 +127,8 @@ static void push_with(lua_State *L, int index, int name, bool is_list) {
     }
 }
 
-/* Pushes a copy of the metatable at 4 for a column set that has all fields of the one at 3 and the field at 2. The chunk of snapshots stays
-** the same, because the columns are the same. */
+/* Pushes a copy of the metatable at 4. The copy has a column set with the fields of the column set at 3 and the field at 2. It has the same
+** chunk of snapshots, because the columns are the same. */
 static void push_metatable_with_field(lua_State *L) {
     enum { name = 2, column_set, metatable };
     prec_column_set *set = lua_touserdata(L, column_set);
@@ -145,8 +145,8 @@ static void push_metatable_with_field(lua_State *L) {
     lua_rawseti(L, -2, 1);
 }
 
-/* add_field(record, name): gives the record a field that is not a column, such as an association without a row. If it is nil, it is not
-** looked up elsewhere. */
+/* add_field(record, name): gives the record a field that is not a column, such as an association without a row. If the field is nil, it is
+** not looked up elsewhere. */
 static int add_field(lua_State *L) {
     enum { record = 1, name, column_set, metatable, known };
     static const char known_key;
@@ -159,8 +159,8 @@ static int add_field(lua_State *L) {
     }
     lua_settop(L, column_set);
     lua_getmetatable(L, record);
-    /* Records that share a chunk also share the replacement of their metatable. A metatable with a chunk may be a copy of a metatable
-    ** without one. The replacements of the original must not be used for the copy. */
+    /* Records that share a chunk also share the replacements of their metatable. A metatable with a chunk may be a copy of a metatable
+    ** without one. The copy must not use the replacements of the original. */
     bool is_known = lua_rawgetp(L, metatable, &known_key) == LUA_TTABLE && lua_rawgeti(L, known, 1) == LUA_TTABLE &&
                     lua_rawequal(L, -1, metatable);
     lua_settop(L, is_known ? known : metatable);

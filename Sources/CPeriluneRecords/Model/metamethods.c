@@ -50,7 +50,7 @@ static void cache_method(lua_State *L, int model) {
 
 /*
 ** __index: returns nil for NULL columns, finds methods, and otherwise calls the Lua part, which finds associations and computed fields or
-** raises. Arguments: the record (if the Lua part reads fields of its class) or some table; the key.
+** raises. Arguments: the record or its method cache, and the key. If the Lua part reads fields of the class, the first one is the record.
 ** Upvalues: the model; the names of fields that are not columns, or nil.
 */
 int prec_missing_field(lua_State *L) {

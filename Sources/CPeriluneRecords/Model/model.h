@@ -248,7 +248,7 @@ extern const luaL_Reg prec_null_functions[];
 extern const char prec_table_layout_metatable_key, prec_column_set_metatable_key, prec_row_layout_metatable_key,
     prec_write_metatable_key;
 
-/* Functions for the Lua part, which documents them. */
+/* Functions that the Lua part calls and documents. */
 extern const luaL_Reg prec_model_functions[], prec_table_layout_functions[];
 
 #endif

@@ -79,8 +79,8 @@ static int stored_field(lua_State *L) {
     return 1;
 }
 
-/* take_nulls(record, kept or nil): sets fields that contain perilune.null to nil, except the fields in the set `kept`. A field contains it
-** if it was assigned over an existing value. */
+/* take_nulls(record, kept or nil): sets fields that contain perilune.null to nil, except the fields in the set `kept`. A field contains
+** perilune.null if a script has assigned it over an existing value. */
 static int take_nulls(lua_State *L) {
     enum { kept = 2, key };
     lua_settop(L, kept);

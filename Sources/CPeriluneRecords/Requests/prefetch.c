@@ -31,8 +31,8 @@ static char *write_integer(char *at, lua_Integer integer) {
     return at;
 }
 
-/* prefetch_keys(parents, name, wants_json): returns the distinct keys as a JSON list, or true unless `wants_json`; and a table, key ->
-** position of its first parent. Returns nothing if a key is not an integer. */
+/* prefetch_keys(parents, name, wants_json): returns the distinct keys as a JSON list (true unless `wants_json`), and a table that maps each
+** key to the position of its first parent. Returns nothing if a key is not an integer. */
 static int prefetch_keys(lua_State *L) {
     enum { parents = 1, name, wants_json, first };
     luaL_checktype(L, parents, LUA_TTABLE);

@@ -71,9 +71,9 @@ static bool has_usual_arguments(lua_State *L, int count) {
     return count == 1 || (count == 2 && (lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable)));
 }
 
-/* Returns whether the compiled request can run on the database. It cannot run in the access of a reading statement, which it might have to
-** replace. It also cannot run before the class's table has been read (fetches without rows do not read it), because it is unknown until
-** then whether the Lua part must decode the records. */
+/* Returns whether the compiled request can run on the database. It cannot run in the access of a reading statement, because its statement
+** may need a writing access instead. It also cannot run before the class's table has been read, because only then is it known whether the
+** Lua part must decode the records. (Fetches without rows do not read the table.) */
 static bool is_runnable(const compiled_request *request, const pdb_database *database, const pdb_access *access) {
     return (access == NULL || access->mode != PDB_READ_STATEMENT) && request->generation == database->schema_generation &&
            request->model->is_described && !prec_decodes_in_lua(request->model);

@@ -4,7 +4,7 @@
 
 #include "CPeriluneRecords/Decoding/decoding.h"
 
-/* Functions for the Lua part, which documents them. */
+/* Functions that the Lua part calls and documents. */
 extern const luaL_Reg prec_request_functions[], prec_derivation_functions[], prec_prefetch_functions[];
 
 #endif

@@ -110,8 +110,8 @@ static int knows_row(lua_State *L) {
     return 1;
 }
 
-/* Returns whether two plain values are the same in every type of column: true equals 1, but 1 does not equal 1.0. pdb_are_same_stored
-** compares all other values. */
+/* Returns whether two plain values are equal in every type of column. This is the case for true and 1, but not for 1 and 1.0.
+** pdb_are_same_stored compares all other values. */
 static bool are_same(lua_State *L, int left, int right) {
     if (pdb_is_blob(L, left) && pdb_is_blob(L, right)) return lua_compare(L, left, right, LUA_OPEQ);
     if (lua_type(L, left) == LUA_TBOOLEAN && lua_isinteger(L, right)) return lua_tointeger(L, right) == lua_toboolean(L, left);
@@ -135,8 +135,8 @@ static size_t packed_size(const char *at) {
     }
 }
 
-/* Returns whether two values that are not the same are different in every type of column. An integer and a float are not, if they may be
-** stored as the same number. */
+/* Returns whether two values that are not the same differ in every type of column. Returns false for an integer and a float that a column
+** may store as the same number. */
 static bool is_comparable(lua_State *L, int old, int new) {
     if (lua_type(L, old) != lua_type(L, new)) return false;
     if (lua_type(L, old) != LUA_TNUMBER || lua_isinteger(L, old) == lua_isinteger(L, new)) return true;

@@ -135,7 +135,7 @@ static inline void prec_drop_packing(prec_packer *packer) { packer->chunk->is_pa
 
 enum { prec_first_chunk = 512, prec_next_chunk = 4096 };
 
-/* Pushes a metatable for records with the column set at `column_set`, and its new chunk, which has space for at least one record.
+/* Pushes a metatable for records with the column set at `column_set`, and then its new chunk. The chunk has space for at least one record.
 ** [-0, +2, m] */
 void prec_push_chunk(lua_State *L, int column_set, size_t capacity);
 
@@ -170,8 +170,8 @@ typedef struct {
 ** record has no snapshot or the Lua part must compare the values. [-0, +n, m] */
 bool prec_mark_changed(lua_State *L, int record, const prec_column_set *column_set, int layout_index, prec_mask *mask, prec_patch *patch);
 
-/* Returns whether the values at `values` have the same key as the record's row, if it has a snapshot, or no key. Returns false if this is
-** unclear. `layout_index` is the stack index of the table layout `layout`. [-0, +0, -] */
+/* Returns whether the values at `values` are certain not to change the key of the record's row: each key value is the same or missing, or
+** the record has no snapshot. `layout_index` is the stack index of the table layout `layout`. [-0, +0, -] */
 bool prec_keeps_key(lua_State *L, int record, int values, const prec_column_set *column_set, const prec_table_layout *layout, int layout_index);
 
 /* Makes the record's entry equal to its written row. Returns false and changes nothing if the entry has too little space. [-0, +0, -] */
@@ -199,7 +199,7 @@ void prec_copy_fields(lua_State *L, int record, int copy);
 /* Restores exactly the fields and recorded NULLs of a record from a copy. The indices must be absolute. [-0, +0, m] */
 void prec_restore_fields(lua_State *L, int record, int copy);
 
-/* Functions for the Lua part, which documents them. */
+/* Functions that the Lua part calls and documents. */
 extern const luaL_Reg prec_snapshot_functions[];
 
 #endif

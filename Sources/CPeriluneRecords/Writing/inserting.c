@@ -129,7 +129,7 @@ static void push_present(lua_State *L, prec_record_write *work, int names, int n
     }
 }
 
-/* Makes the packed values the snapshot of the record. */
+/* Stores the packed values as the record's snapshot. */
 static void keep_packed(lua_State *L, prec_record_write *work, insertion_packing *packing) {
     if (packing->metatable == 0) {
         prec_keep_snapshot(L, work, true);

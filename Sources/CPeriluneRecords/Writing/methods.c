@@ -5,9 +5,9 @@
 /* MARK: - Methods of records */
 
 /*
-** A method runs here if the Lua part has no reason to see the record, and if it is called on a record, alone or with a database, or on a
-** class, with a table of columns as its last argument. Other calls are passed to the Lua function of the same name, which may call back for
-** each record.
+** A method runs here if its arguments have a common form and the Lua part has no reason to see the record. There are two forms: a record,
+** alone or with a database, and a class, with a table of columns as the last argument. Other calls are passed to the Lua function of the
+** same name, which may call back for each record.
 */
 typedef struct {
     const char *name;
@@ -17,7 +17,7 @@ typedef struct {
     bool takes_fields; /* can also be called on a class with a table of columns */
 } record_verb;
 
-/* Runs a body in the open access or in a new one; with a guard if a script's collation may fail. */
+/* Runs a body in the open access or in a new one. Uses a guard if a script's collation may fail. */
 static int run_in_access(lua_State *L, pdb_database *database, pdb_access *access, bool is_read,
                          int (*body)(lua_State *, pdb_access *, void *), const void *context) {
     pdb_task task = {.database = database, .access = access, .is_read = is_read, .body = body, .context = (void *)context,
@@ -234,8 +234,8 @@ typedef struct {
     int key, model;
 } sought_key;
 
-/* Calls the Lua part after no row with the key was found; it raises or returns nil. If `looks_again`, it searches for the row itself
-** first. */
+/* Calls the Lua part after no row with the key was found. The Lua part raises or returns nil. If `looks_again`, it first searches for the
+** row itself. */
 static int find_in_lua(lua_State *L, const sought_key *sought, bool looks_again) {
     int top = lua_gettop(L);
     prec_push_callback(L, PREC_CALL_key_missed);

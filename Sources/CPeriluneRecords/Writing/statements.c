@@ -61,8 +61,8 @@ static prec_write *make_write(lua_State *L, prec_record_write *work, const prec_
     return result;
 }
 
-/* Returns whether a clause belongs to an upsert. Statements with an upsert clause are not cached: scripts write its SQL, so the number of
-** variants is unlimited. The only other clauses are the few conflict policies. */
+/* Returns whether a clause belongs to an upsert. Statements with an upsert clause are not cached, because scripts write the clause in SQL,
+** so there may be any number of different ones. All other clauses are conflict policies, of which there are only a few. */
 static bool is_upsert(lua_State *L, int conflict) {
     return conflict && strncmp(lua_tostring(L, conflict), "ON ", 3) == 0;
 }

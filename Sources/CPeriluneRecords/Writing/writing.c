@@ -123,7 +123,7 @@ static bool has_columns_of_set(lua_State *L, prec_record_write *work) {
     return !has_other;
 }
 
-/* Makes the current values the snapshot of the record. After an insert, the snapshot has all columns; after an update, the previous columns
+/* Stores the current values as the record's snapshot. After an insert, the snapshot has all columns; after an update, the previous columns
 ** and the written ones. If columns were added, the Lua part determines them. */
 void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all) {
     bool is_whole = work->set->layout == work->layout && work->set->count == work->layout->column_count;

@@ -43,9 +43,9 @@ enum { WRITE_SQL = 1, WRITE_STATEMENT, WRITE_VALUES = WRITE_STATEMENT };
 /* Pushes the list of the names of the columns in the mask. [-0, +1, m] */
 void prec_push_names(lua_State *L, const prec_record_write *work, const prec_mask *mask);
 
-/* Pushes the statement for the columns in the mask. This is one of the two statements used last, which are in the table layout's user
-** values `last` and `last + 1`, another existing one, or a new one. `kind` is "i" for INSERT, "u" for UPDATE, or "d" for DELETE. `conflict`
-** is the stack index of a clause, or 0. `rows` is the number of rows of an INSERT. [-0, +1, e] */
+/* Pushes the statement for the columns in the mask. Reuses an existing statement if possible. The two statements used last are in the table
+** layout's user values `last` and `last + 1`. `kind` is "i" for INSERT, "u" for UPDATE, or "d" for DELETE. `conflict` is the stack index of
+** a clause, or 0. `rows` is the number of rows of an INSERT. [-0, +1, e] */
 prec_write *prec_push_write(lua_State *L, prec_record_write *work, const prec_mask *mask, const char *kind, int conflict,
                                     int last, int rows);
 
@@ -116,7 +116,7 @@ void prec_drop_nulls(lua_State *L, prec_record_write *work, int names, const pre
 ** row. [-0, +0, m] */
 bool prec_is_made(lua_State *L, const prec_record_write *work);
 
-/* Makes the current values the snapshot of the record. [-0, +0, e] */
+/* Stores the current values as the record's snapshot. [-0, +0, e] */
 void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all);
 
 /* Inserts the values; returns the number of changed rows. `conflict` is the stack index of a clause, or 0. [-0, +n, e] */
@@ -140,8 +140,8 @@ prec_outcome prec_update_row(lua_State *L, prec_record_write *work, int columns,
 ** of the clause of the UPDATE, `insert_conflict` of the clause of the INSERT; 0 means none. [-0, +n, e] */
 bool prec_save_row(lua_State *L, prec_record_write *work, int conflict, int insert_conflict);
 
-/* Deletes the row of the record. Returns whether the row existed. `clause` is the stack index of a clause that returns the deleted values
-** into the record, or 0. [-0, +0, e] */
+/* Deletes the row of the record. Returns whether the row existed. `clause` is 0 or the stack index of a clause that returns the deleted
+** values, which are then stored in the record. [-0, +0, e] */
 bool prec_delete_row(lua_State *L, prec_record_write *work, int clause);
 
 /* Returns whether a row with the key of the record exists. [-0, +0, e] */
@@ -161,7 +161,7 @@ void prec_begin_by_key(lua_State *L, prec_record_write *work, int first, int sql
 ** writes the record. [-0, +0, m] */
 void prec_explain_failure(lua_State *L, pdb_state *rows, pdb_statement *statement);
 
-/* Functions for the Lua part, which documents them. */
+/* Functions that the Lua part calls and documents. */
 extern const luaL_Reg prec_record_writes[];
 
 #endif

@@ -86,7 +86,7 @@ int pdb_run_access(pdb_access_request *request, sqlite3 *handle, void *grdb) {
     return status;
 }
 
-/* Runs inside an access, for a block that pdb_enclose_block has enclosed. Stack: the block, its arguments. */
+/* Runs the block of a request that pdb_enclose_block has changed, inside the open access. Stack: the block, its arguments. */
 static int run_enclosed_block(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_access *access = rows->access;
@@ -199,7 +199,7 @@ static bool has_running_statements(sqlite3 *handle) {
 
 void pdb_end_interruption(sqlite3 *handle) {
     if (!has_running_statements(handle)) return; /* SQLite clears the interruption before the next statement */
-    /* SQLite reveals only by a failing statement that a connection is interrupted. This statement reads nothing and is not traced. */
+    /* An interruption is only visible in the failure of a statement. This statement reads nothing and is not traced. */
     if (sqlite3_exec(handle, PSQL_OWN_SQL "EXPLAIN SELECT 1", NULL, NULL, NULL) == SQLITE_INTERRUPT) pdb_reset_running_statements(handle);
 }
 
@@ -213,7 +213,7 @@ int pdb_begin_read(sqlite3 *handle) {
     return sqlite3_exec(handle, "BEGIN DEFERRED TRANSACTION", NULL, NULL, NULL);
 }
 
-/* Commits, because after reading a commit has the same effect as a rollback. Observers are not notified. */
+/* Ends the transaction by a commit, which has the same effect as a rollback after reading. Observers are not notified. */
 int pdb_end_read(sqlite3 *handle) {
     if (sqlite3_get_autocommit(handle)) return SQLITE_OK;
     pdb_end_interruption(handle);
@@ -224,7 +224,7 @@ int pdb_end_read(sqlite3 *handle) {
 /* Raises the error of an access request after all Swift frames have returned. */
 static int finish(lua_State *L, pdb_state *rows, pdb_access_request *request, int result, int base) {
     if (request->status != LUA_OK) {
-        pdb_drop_pending_error(L); /* an error from tracing the rollback; the error of the block takes precedence */
+        pdb_drop_pending_error(L); /* tracing the rollback may have failed; the error of the block takes precedence */
         return plua_throw(L);
     }
     if (result == 0 && !rows->has_pending_error) return lua_gettop(L) - base;
@@ -294,8 +294,8 @@ int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int arg
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     plua_check(L);
     sqlite3 *handle = access->connection->handle;
-    /* All statements of a reading block must see the same version of the database, so in autocommit it begins a transaction. A cluster has
-    ** no such transaction. */
+    /* All statements of a reading block must see the same version of the database, so in autocommit the block begins a transaction.
+    ** Clusters have no such transactions. */
     bool begins = !access->in_transaction && !access->runs_deferred_callbacks && !pdb_is_remote(access->database) &&
                   sqlite3_get_autocommit(handle) && pdb_begin_read(handle) == SQLITE_OK;
     run_reading(&request, access->in_transaction || begins);

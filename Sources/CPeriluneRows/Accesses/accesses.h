@@ -9,8 +9,8 @@
 /* The methods of databases that open blocks. */
 extern const luaL_Reg pdb_database_blocks[];
 
-/* Runs the function below the arguments in a new access. Raises its errors and returns the number of results. `context`, which may be NULL,
-** becomes the context of the access's request. [-(argument_count + 1), +n, e] */
+/* Runs the function below the arguments in a new access. Raises its errors and returns the number of results. `context` becomes the context
+** of the access request; it may be NULL. [-(argument_count + 1), +n, e] */
 int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_mode mode, int argument_count, void *context);
 
 /* Runs the function in a transaction or savepoint inside an open access. [-(argument_count + 1), +n, e] */
@@ -35,11 +35,11 @@ typedef struct {
 ** top of the stack. [-?, +results, v] */
 int pdb_run_task(lua_State *L, pdb_task *task);
 
-/* Runs a reading block inside an open access, in the open transaction or, in autocommit, in a new one.
+/* Runs a reading block inside an open access. The block uses the open transaction; in autocommit, it begins one.
 ** [-(argument_count + 1), +n, e] */
 int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int argument_count, void *context);
 
-/* Begins to use a connection. `grdb` is GRDB's object for the connection, until it is set again. [-0, +0, m] */
+/* Begins to use a connection and sets its GRDB object to `grdb`. The caller must clear this object afterwards. [-0, +0, m] */
 pdb_connection *pdb_begin_connection(lua_State *L, pdb_database *database, sqlite3 *handle, void *grdb);
 
 /* Runs an access request in a new access outside of transactions. Returns a Lua status. */
@@ -53,8 +53,8 @@ bool pdb_needs_guard(lua_State *L, pdb_database *database);
 
 /* MARK: - The default database */
 
-/* Returns the database of a verb. If `index` is not 0 and the value there is not nil, this is the database of the handle at `index`;
-** otherwise the database of the innermost access, or else the default database. Sets `access` to its open access, or NULL. [-0, +0, e] */
+/* Returns the database of the handle at `index`. If `index` is 0 or the value there is nil, returns the database of the innermost access,
+** or else the default database. Sets `access` to the open access to this database, or to NULL. [-0, +0, e] */
 pdb_database *pdb_resolve_database(lua_State *L, int index, const char *verb, pdb_access **access);
 
 /* Returns the database of a verb that is called without one, or NULL. Never fails. */

@@ -3,11 +3,11 @@
 
 #include <perilune_sessions.h>
 
-/* A method that runs a block; the context of the block's access. */
+/* A method that runs a block. It becomes the context of the block's access. */
 typedef struct {
     const char *name;
     pdb_access_mode mode;
-    bool ends_by_word; /* the block's first result may be "commit" or "rollback", which ends its transaction */
+    bool ends_by_word; /* the block can end its transaction by returning "commit" or "rollback" as its first result */
 } block_verb;
 
 static const block_verb read_verb = {"read", PDB_READ, false};
@@ -28,7 +28,8 @@ static void check_spelling(lua_State *L, const block_verb *verb, const char *res
     plua_raise(L, "argument", "%s: the block returned \"%s\"; did you mean \"%s\"?", verb->name, result, words[position]);
 }
 
-/* Raises if a block has changed rows and returns nil and a message. Lua functions report failures this way, but the block would commit. */
+/* Raises if a block has changed rows and returns nil and a message. Lua functions report failures this way, but the changes would be
+** committed. */
 static void check_failure(lua_State *L, const block_verb *verb, int first, sqlite3 *db, int former_changes) {
     if (verb->mode == PDB_READ || verb->mode == PDB_WITHOUT_TRANSACTION) return;
     if (lua_gettop(L) != first + 1 || !lua_isnil(L, first) || lua_type(L, first + 1) != LUA_TSTRING) return;
@@ -81,15 +82,15 @@ static int run_block(lua_State *L) {
 
 void pdb_push_block(lua_State *L) { lua_pushcfunction(L, run_block); }
 
-/* Like run_block, but in a guard for several calls. */
+/* Runs a block in a guard. The guard counts as used, so each change in the block that needs a guard opens its own. */
 static int run_guarded_block(lua_State *L) {
     pdb_state_of(L)->access->is_taken = true;
     return run_block(L);
 }
 
 /* Runs a block while the connection does not enforce foreign keys. The function receives the handle and the previous setting. The PRAGMA
-** has no effect inside a transaction, because SQLite counts the violations that would prevent the commit. This setting bypasses the count,
-** so the function must check the keys itself and leave as many violations as it found. */
+** has no effect inside a transaction, because SQLite counts the violations that would prevent the commit. psql_enable_foreign_keys works
+** there, too, but it bypasses the count, so the function must check the keys itself and leave as many violations as it found. */
 static int run_unenforced_block(lua_State *L) {
     sqlite3 *handle = pdb_state_of(L)->access->connection->handle;
     int is_enforced = psql_enable_foreign_keys(handle, -1);
@@ -148,8 +149,8 @@ static int refuse_nested(lua_State *L, const pdb_access *access, const block_ver
                                           "may be rolled back", name, access->is_readonly ? " for reading" : "");
 }
 
-/* Runs a block inside an open access. A reading block uses the open transaction, and a writing block a savepoint in it; in autocommit, each
-** begins a transaction. Stack: function, arguments. */
+/* Runs a block inside an open access. In autocommit, the block begins a transaction. Otherwise a reading block uses the open transaction,
+** and a writing block opens a savepoint in it. Stack: function, arguments. */
 static int open_nested_block(lua_State *L, pdb_access *access, const block_verb *verb, int argument_count) {
     pdb_state *rows = access->database->rows;
     void *context = (void *)verb;

@@ -42,7 +42,7 @@ int pdb_default_database(lua_State *L) {
     return 1;
 }
 
-/* Replaces the default database in the table at `holder` by `to` if it is still `from`. [0, 0, m] */
+/* Sets the field `name` of the table at `holder` to the value at `to`, if the field still contains the value at `from`. [0, 0, m] */
 static void rename_default(lua_State *L, int holder, const char *name, int from, int to) {
     lua_pushstring(L, name);
     lua_rawget(L, holder);

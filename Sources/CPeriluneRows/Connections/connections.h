@@ -59,14 +59,14 @@ struct pdb_database {
     int definitions, definition_count; /* registry reference of the list of functions and collations, or 0; length of the list */
     pdb_connection *connections;
     pdb_release_list *leftover;
-    pdb_remote remote; /* the remote database that this one represents; has no context if the database is local */
+    pdb_remote remote; /* the remote database that this one represents; `context` is NULL if the database is local */
 };
 
 /* User values of a database object. */
 enum { PDB_DATABASE_PREPARATION = 2, PDB_DATABASE_VALUES = PDB_DATABASE_PREPARATION };
 
-/* A userdata for scripts: either the database object (token 0), which also contains the database itself, or a handle, whose user value 1 is
-** the database object. The finalizer passes the first word to Swift. */
+/* A userdata by which scripts use a database. It is either the database object, which has token 0 and also contains the pdb_database, or a
+** handle, whose user value 1 is the database object. The finalizer passes `owner` to Swift, so it is the first field. */
 typedef struct {
     void *owner; /* Swift's object; NULL for handles */
     pdb_database *database;
@@ -85,8 +85,8 @@ void pdb_refuse_in_cluster(lua_State *L, const pdb_database *database, const cha
 /* Raises if the state is running code that may not use databases; see pdb_place. [-0, +0, v] */
 void pdb_check_place(lua_State *L, const pdb_state *rows);
 
-/* Returns the open access to a database, or NULL. Token 0 selects the innermost one, another token the one of that handle. Raises if the
-** handle is dead. [-0, +0, e] */
+/* Returns the open access to a database, or NULL. Token 0 selects the innermost access. Any other token selects the access of the handle
+** with this token. Raises if the handle is dead. [-0, +0, e] */
 pdb_access *pdb_find_access(lua_State *L, pdb_state *rows, pdb_database *database, uint64_t token);
 
 /* Returns the innermost open access to a database, or to any database if `database` is NULL. Returns NULL if none exists. */
@@ -128,7 +128,7 @@ typedef struct pdb_connection_hooks {
     void (*did_fail_statement)(pdb_connection *connection);
     /* A transaction may have ended successfully, and no SQLite or Swift code is on the stack. May raise. */
     void (*did_end)(lua_State *L, pdb_connection *connection);
-    /* A transaction may have ended because of an error, which is on top of the stack or pending, and stays there. */
+    /* A transaction may have ended because of an error. The error is on top of the stack or pending, and must stay there. */
     void (*did_fail)(lua_State *L, pdb_connection *connection);
     /* The database is about to be closed, or a connection to be dropped. */
     void (*will_detach)(lua_State *L, const pdb_database *database);
@@ -152,8 +152,8 @@ void pdb_will_drop(pdb_state *rows, pdb_connection *connection);
 
 /* MARK: - Memory */
 
-/* Cancels the run if its databases in memory and page caches have grown by more than the memory limit. Needed only if SQLite's allocations
-** are not counted. Raises nothing. */
+/* Cancels the run if the in-memory databases and page caches of its state have grown by more than the memory limit. Needed only if SQLite's
+** allocations are not counted. Raises nothing. */
 void pdb_watch_memory(pdb_connection *connection);
 
 /* Begin and end SQLite's limits for an access to a connection. */
@@ -185,7 +185,7 @@ struct pdb_statement {
     int column_count, parameter_count;
     int prepare_count; /* SQLite's count of recompilations when the columns were read */
     bool is_readonly, is_direct, in_use, is_cached, is_abandoned, has_columns, has_shape, has_tail;
-    bool is_carrier; /* represents a statement in a cluster, whose text SQLite does not have */
+    bool is_carrier; /* represents a statement that runs in a cluster; SQLite does not have the text of that statement */
     pdb_screening screening;
     bool has_marked_rowid; /* see pdb_mark_rowid */
     sqlite3_int64 former_rowid;
@@ -215,7 +215,7 @@ typedef struct {
 pdb_statement *pdb_push_statement(lua_State *L, int sql_index);
 
 /* Pushes and returns the next statement of a batch; at the end, pushes nothing and returns NULL. All statements use the same userdata, at
-** `holder`: one userdata for each would be garbage with a finalizer, and the collector frees only a few of these at a time.
+** `holder`. With a userdata for each statement, garbage would pile up, because the collector runs only a few finalizers at a time.
 ** [-0, +(0|1), e] */
 pdb_statement *pdb_next_in_batch(lua_State *L, pdb_access *access, pdb_batch *batch, int sql_index, int holder);
 
@@ -250,8 +250,8 @@ void pdb_keep_cached(lua_State *L, pdb_connection *connection, pdb_statement *st
 void pdb_check_allowed(lua_State *L, pdb_access *access, pdb_statement *statement);
 
 /*
-** An upsert that updates, and an INSERT into a WITHOUT ROWID table, do not set the last row id, which then belongs to an earlier statement.
-** A mark is set as the last row id before such a run to detect this. pdb_end_run restores the previous id.
+** If an upsert updates a row, or an INSERT writes to a WITHOUT ROWID table, SQLite does not set the last row id, so it still belongs to an
+** earlier statement. To detect this, a marker is set as the last row id before such a run. pdb_end_run restores the previous id.
 */
 void pdb_mark_rowid(pdb_statement *statement);
 
@@ -267,7 +267,7 @@ void pdb_end_run(pdb_statement *statement);
 /* Ends all runs of a list. */
 void pdb_end_runs(pdb_statement **list);
 
-/* Empties a statement and returns its Swift object, to be released on the queue of its connection. */
+/* Empties a statement and returns its Swift object, which must be released on the queue of its connection. */
 void *pdb_empty_statement(pdb_statement *statement);
 
 /* Releases a statement on the queue of its connection. */
@@ -306,8 +306,8 @@ static inline void pdb_note_run(pdb_state *rows, const pdb_statement *statement)
 /* MARK: - Open blobs */
 
 /*
-** A blob that is open for reading and writing in pieces. Its access and a script's userdata share it; whichever ends last frees it. The
-** collector does not close blobs, because it may run while SQLite is calling a script function.
+** A blob that is open for reading and writing in pieces. It is shared by its access and a script's userdata, and freed once it is closed
+** and the userdata has been collected. The collector does not close blobs, because it may run while SQLite is calling a script function.
 */
 typedef struct pdb_open_blob {
     sqlite3_blob *handle; /* NULL once closed */
@@ -339,7 +339,7 @@ void pdb_close_open_blobs(pdb_access *access, bool only_abandoned);
 
 /*
 ** Both functions must be called after the run of the statement has ended; the statement may be NULL. They call the state's
-** `explain_failure`, which may add to the error on top of the stack. [-0, +0, -]
+** `explain_failure`, which may add details to the error on top of the stack. [-0, +0, -]
 */
 
 /* Raises the error of the last failure on a connection, with the details of the statement. [-0, +0, v] */

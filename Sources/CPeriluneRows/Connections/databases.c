@@ -131,8 +131,8 @@ static void refuse_tokenizer(sqlite3_context *context, int count, sqlite3_value 
 }
 
 /*
-** Replaces fts3_tokenizer, which returns pointers and calls pointers that it receives, so scripts must not call it. SQLite's configuration
-** option is not sufficient: it allows calls with bound arguments.
+** Replaces fts3_tokenizer, which scripts must not call: it returns function pointers, and it makes SQLite call any pointer that is passed
+** to it. SQLite's configuration option is not sufficient: it allows calls with bound arguments.
 */
 static void replace_tokenizer(sqlite3 *handle) {
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
@@ -150,7 +150,7 @@ pdb_connection *pdb_connection_for(pdb_database *database, sqlite3 *handle) {
     connection->database = database;
     connection->handle = handle;
     connection->young = connection->old = LUA_NOREF;
-    /* Rejects PRAGMAs after which a rollback, or another program, could destroy the file. */
+    /* Rejects PRAGMAs that could let a rollback or another program corrupt the file. */
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     replace_tokenizer(handle);
     database->rows->callbacks.did_connect(handle);

@@ -4,7 +4,7 @@
 /* The number of statements in a generation. The cache searches the current and the previous generation. */
 enum { generation_size = 200 };
 
-/* Pushes the entry of a generation for the text, or nil. */
+/* Pushes a generation's entry for the text, or nil. */
 static pdb_statement *look_up(lua_State *L, int generation, int sql_index) {
     if (generation == LUA_NOREF) {
         lua_pushnil(L);

@@ -1,4 +1,4 @@
-/* Runs of statements, and the release of statements. */
+/* Begins and ends runs of statements, and releases statements. */
 #include "CPeriluneRows/Connections/connections.h"
 
 /* MARK: - Lists */
@@ -62,8 +62,7 @@ static void unmark_rowid(pdb_statement *statement) {
 void pdb_end_run(pdb_statement *statement) {
     if (!statement->in_use) return;
     if (statement->has_marked_rowid) unmark_rowid(statement);
-    /* At the end of a run, SQLite may call a trace that shows the bound values. If the cursor was collected, their bytes may have been
-    ** freed. */
+    /* Ending a run may call a trace function that shows the bound values. If the cursor was collected, their bytes may have been freed. */
     if (statement->is_abandoned) sqlite3_clear_bindings(statement->handle);
     leave_list(statement);
     /* The bytes of bound strings belong to Lua, which may collect them from now on. They stay bound, because clearing them takes longer and

@@ -65,8 +65,8 @@ void pdb_check_allowed(lua_State *L, pdb_access *access, pdb_statement *statemen
 
 /* MARK: - Compiling */
 
-/* Returns the SQL text. Raises if SQLite cannot compile it. SQLite's own limit applies to each statement, not to a text of several
-** statements, which Swift copies. */
+/* Returns the SQL text. Raises if it is too long, contains a NUL or is not UTF-8. The length of the whole text is checked here, because
+** Swift copies it; SQLite itself limits only the length of each statement. */
 static const char *check_text(lua_State *L, pdb_connection *connection, int sql_index, size_t *length) {
     const char *sql = lua_tolstring(L, sql_index, length);
     int most = sqlite3_limit(connection->handle, SQLITE_LIMIT_SQL_LENGTH, -1);

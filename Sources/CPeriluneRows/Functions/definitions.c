@@ -82,7 +82,7 @@ bool pdb_invoke(lua_State *L, lua_CFunction body, pdb_invocation *call) {
 
 /* MARK: - Defining */
 
-/* A definition, as the database stores it for its connections, is a list with these elements. */
+/* The elements of a definition: a list that the database stores and that is applied to each of its connections. */
 enum { NAME = 1, KIND, ARGUMENT_COUNT, IS_DETERMINISTIC, BODY };
 
 /* Creates a definition for the function on top of the stack. Everything that may raise comes first. [-1, +0, m] */
@@ -96,7 +96,7 @@ static pdb_definition *make_definition(lua_State *L, sqlite3 *handle) {
     return self;
 }
 
-/* Defines a function or collation on a connection, from the list on top of the stack, which is popped. Returns an SQLite result code. */
+/* Pops a definition and defines its function or collation on a connection. Returns an SQLite result code. */
 static int define(lua_State *L, sqlite3 *handle) {
     int list = lua_gettop(L);
     for (int i = NAME; i <= BODY; i++) lua_rawgeti(L, list, i);
@@ -109,7 +109,7 @@ static int define(lua_State *L, sqlite3 *handle) {
     int code;
     if (strcmp(kind, "collation") == 0) {
         code = sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, self, is_removal ? NULL : pdb_call_collation, destroy);
-        if (code != SQLITE_OK && self) free_definition(self); /* on failure SQLite frees it only for functions */
+        if (code != SQLITE_OK && self) free_definition(self); /* on failure, SQLite frees the data of functions, but not of collations */
     } else if (is_removal || strcmp(kind, "function") == 0) {
         code = sqlite3_create_function_v2(handle, name, count, flags, self, is_removal ? NULL : pdb_call_function, NULL, NULL,
                                           destroy);
@@ -124,8 +124,7 @@ static int define(lua_State *L, sqlite3 *handle) {
     return code;
 }
 
-/* Defines the database's functions and collations of scripts on a connection that lacks them. Raises nothing. Returns an SQLite result
-** code. */
+/* Defines the scripts' functions and collations that a connection still lacks. Raises nothing. Returns an SQLite result code. */
 static int apply_definitions(lua_State *L, pdb_connection *connection) {
     pdb_database *database = connection->database;
     if (database->definition_count == connection->definition_count || !lua_checkstack(L, LUA_MINSTACK)) return SQLITE_OK;

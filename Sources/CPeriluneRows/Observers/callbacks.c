@@ -187,8 +187,8 @@ static void warn(lua_State *L) {
     lua_settop(L, top);
 }
 
-/* Passes the error on top of the stack to the Lua function for callback errors. It is not raised, because the transaction has ended and its
-** writer has succeeded. [-1, +0] */
+/* Passes the error on top of the stack to the Lua function for callback errors. The error is not raised: the transaction has already ended,
+** so its writer has not failed. [-1, +0] */
 static void report_failure(lua_State *L) {
     int error = lua_gettop(L);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_callback_failure_key);
@@ -278,7 +278,7 @@ static int run_deferred_in_access(lua_State *L, pdb_connection *connection) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     int top = lua_gettop(L);
     lua_pushcfunction(L, run_deferred);
-    /* After the callbacks, the writer may ask for its last row id. */
+    /* Restored afterwards, because the writer may still read its last row id. */
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(connection->handle);
     int status = pdb_run_deferring_access(&request);
     sqlite3_set_last_insert_rowid(connection->handle, rowid);

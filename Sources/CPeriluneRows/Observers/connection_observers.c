@@ -8,7 +8,7 @@
 /* All observer sets in the process; each belongs to a connection. Hosts that share a connection share its set. */
 static pdb_connection_observers *hubs;
 static pthread_mutex_t hubs_lock = PTHREAD_MUTEX_INITIALIZER;
-/* Changes when a set is created or ends, so that connections only then look for their set again. */
+/* Changes when a set is created or ends. Connections look for their set again only if it has changed. */
 static _Atomic(unsigned) generation;
 
 /* MARK: - Lifetime */
@@ -43,7 +43,8 @@ static void unlist(pdb_connection_observers *observers) {
     pthread_mutex_unlock(&hubs_lock);
 }
 
-/* Finds and retains the set of a connection. GRDB reuses a pointer for another object only after the set of the first one has ended. */
+/* Finds and retains the set of a connection. Comparing pointers is safe, because GRDB reuses the address of a connection only after the set
+** of that connection has ended. */
 static pdb_connection_observers *find(sqlite3 *handle, void *grdb) {
     pthread_mutex_lock(&hubs_lock);
     pdb_connection_observers *observers = hubs;
@@ -170,7 +171,8 @@ bool pdb_expire_statements(sqlite3 *handle) {
     return code == SQLITE_OK;
 }
 
-/* The hook for recordings alone. SQLite allows one hook per connection, so the observers' hook reports to recordings, too. */
+/* The hook for connections that are only recorded. SQLite allows one hook per connection, so the observers' hook reports to recordings,
+** too. */
 static void record_change(void *context, sqlite3 *handle, int kind, const char *schema, const char *name, sqlite3_int64 former,
                           sqlite3_int64 current) {
     (void)context, (void)former, (void)current;

@@ -1,6 +1,6 @@
 /*
 ** Fingerprints of values, with which an observation detects a new value without storing the old one. Deeply equal values have equal
-** fingerprints, regardless of the order of table keys. Different values have equal ones only by chance, once in 2^64 cases.
+** fingerprints, regardless of the order of table keys. Different values have equal fingerprints only by chance, once in 2^64 cases.
 */
 #include "CPeriluneRows/Observers/observers.h"
 

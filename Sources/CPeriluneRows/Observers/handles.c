@@ -3,7 +3,7 @@
 
 static const char metatable_key, observers_key, guard_key;
 
-/* The user value for the database object of an observer. It follows the functions. */
+/* The user value with the observer's database object. It follows the user values with the functions. */
 enum { DATABASE = PDB_DID_ROLLBACK + 1 };
 
 /* MARK: - Lifetime */
@@ -81,7 +81,7 @@ static int collect(lua_State *L) {
 
 /* MARK: - Methods */
 
-/* Returns the observer at 1. Returns NULL if it was finalized, because a weak table may still contain it. */
+/* Returns the observer at 1. Returns NULL for a finalized observer, which a weak table may still contain. */
 static pdb_observer *check(lua_State *L, const char *method) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
     pdb_observer **handle = pdb_to_userdata(L, 1, lua_topointer(L, -1));
@@ -162,7 +162,7 @@ int pdb_is_calling_observer(lua_State *L) {
     return 1;
 }
 
-/* Returns the writing connection that is open, or raises if the open connection is read-only. */
+/* Returns the connection to observe. Raises if it is a read-only connection of a pool. */
 static pdb_connection *writing_connection(lua_State *L, pdb_state *rows, pdb_handle *handle) {
     pdb_connection *connection = calling_connection(rows, handle->database);
     if (connection) return connection;

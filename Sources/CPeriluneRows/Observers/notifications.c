@@ -81,7 +81,8 @@ void pdb_post_end(pdb_observer *observer, bool is_commit) {
     if (has_notifications) observer->notifier.signal(observer->notifier.object);
 }
 
-/* Takes the next notification. A commit whose changes were too many yields two: one that reports the loss, then the commit. */
+/* Takes the next notification. If a transaction had too many changes, its commit yields two notifications: first the loss, then the
+** commit. */
 static bool take(pdb_notification_queue *queue, notification *taken) {
     pthread_mutex_lock(&queue->lock);
     bool is_there = queue->first < queue->committed;
@@ -112,7 +113,7 @@ static bool push_call(lua_State *L, pdb_observer *observer, notification *taken,
     return true;
 }
 
-/* Pushes the call for the next notification of an observer. `handle` is the stack index of its userdata. */
+/* Pushes the function and the arguments for an observer's next notification. `handle` is the stack index of the observer's userdata. */
 static bool push_next(lua_State *L, pdb_observer *observer, int handle) {
     notification taken;
     while (observer->queue && !atomic_load(&observer->is_removed) && take(observer->queue, &taken)) {

@@ -47,7 +47,7 @@ enum { PDB_ON_CHANGE = 1, PDB_WILL_COMMIT, PDB_DID_COMMIT, PDB_DID_ROLLBACK };
 typedef struct pdb_observer pdb_observer;
 typedef struct pdb_notification_queue pdb_notification_queue;
 
-/* An observer, shared by the observer set and the userdata of scripts, whose user values are the functions. */
+/* An observer. It is shared by the observer set of its connection and by the script's userdata, whose user values are the callbacks. */
 struct pdb_observer {
     pdb_observer *next;
     _Atomic(int) owners;
@@ -115,7 +115,7 @@ struct pdb_connection_observers {
 
 void pdb_retain_observers(pdb_connection_observers *observers);
 
-/* Returns the observer set of a connection, which is created on first use of `grdb`. [-0, +0, v] */
+/* Returns the observer set of a connection, and creates it if necessary. [-0, +0, v] */
 pdb_connection_observers *pdb_make_observers(lua_State *L, pdb_connection *connection);
 
 /* Update the observer set of a connection if any set was created or has ended, and release removed observers. */
@@ -144,7 +144,7 @@ void pdb_observers_add(pdb_connection_observers *observers, pdb_observer *observ
 /* Drops the changes of a failed statement in a transaction that continues. */
 void pdb_drop_statement(pdb_connection_observers *observers);
 
-/* Reports a change as soon as its statement has succeeded and the open savepoints are released. */
+/* Reports a change at once, or stores it until its statement has succeeded and the open savepoints are released. */
 void pdb_observers_notify(pdb_connection_observers *observers, const pdb_change *change);
 
 /* Reports the changes of released savepoints. */
@@ -188,7 +188,7 @@ bool pdb_has_deferred_callbacks(pdb_state *rows);
 /* Makes the pending calls and raises their errors. [-0, +0, e] */
 void pdb_run_deferred_callbacks(lua_State *L, pdb_connection *connection);
 
-/* Makes the pending calls while an error is on top of the stack or pending, which is kept. Raises nothing. [-0, +0, m] */
+/* Makes the pending calls while an error is on top of the stack or pending, and keeps this error. Raises nothing. [-0, +0, m] */
 void pdb_run_deferred_callbacks_after_failure(lua_State *L, pdb_connection *connection);
 
 void pdb_free_deferred_callbacks(pdb_deferred_callbacks *callbacks);

@@ -1,7 +1,7 @@
 /*
 ** Changes that may still be undone: by the running statement or inside open savepoints. They are reported once the statement has succeeded
-** and the outermost savepoint is released, or dropped if they are undone. Scripts open savepoints by blocks and by SQL. SQLite allocates
-** the memory, so it counts toward the run's limit.
+** and the outermost savepoint is released, or dropped if they are undone. Scripts open savepoints with blocks or with SQL. The changes are
+** in memory from SQLite's allocator, so they count toward the run's memory limit.
 */
 #include <perilune_arrays.h>
 #include <perilune_sqlite_arrays.h>
@@ -51,8 +51,8 @@ static void keep_change(pdb_connection_observers *observers, const pdb_change *c
     if (context && context->limit && observers->changed_bytes > context->limit) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
 }
 
-/* Reports a change, or stores it, because the statement may still fail. If no script is running, observers are notified only of the
-** commit. */
+/* Stores a change until it can no longer be undone. If no savepoint is open and no script is running, reports it at
+** once, because in that case observers queue it until the commit. */
 void pdb_observers_notify(pdb_connection_observers *observers, const pdb_change *change) {
     if (observers->savepoint_count == 0 && plua_running_context() == NULL) pdb_call_observers(observers, change);
     else keep_change(observers, change);

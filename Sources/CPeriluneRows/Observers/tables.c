@@ -59,7 +59,7 @@ static bool has_rowid(sqlite3 *handle, const pdb_observed_table *table) {
     return has_rowid;
 }
 
-/* Reads the table inside the hook, where SQLite's session extension reads it, too, and in the same way. */
+/* Reads the table inside the hook, in the same way as SQLite's session extension. */
 static bool read_table(const pdb_connection_observers *observers, pdb_observed_table *table) {
     char *sql = sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(%Q)", table->schema, table->name);
     sqlite3_stmt *statement = NULL;

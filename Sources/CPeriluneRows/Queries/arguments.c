@@ -156,7 +156,7 @@ static void bind_named_value(lua_State *L, pdb_statement *statement, int paramet
     }
 }
 
-/* Binds one value for each parameter, all on the stack: the fast case. */
+/* The fast case: binds values that are all on the stack, one for each parameter. */
 static void bind_stack(lua_State *L, pdb_statement *statement, pdb_arguments *arguments) {
     int count = statement->parameter_count, next = arguments->first + (int)arguments->taken;
     if (arguments->list_count - arguments->taken < count) raise_count(L, arguments, count);
@@ -198,7 +198,7 @@ void pdb_bind_arguments(lua_State *L, pdb_statement *statement, int statement_in
 
 /* MARK: - Arguments left over */
 
-/* Returns the key of a table that is most similar to a name. Pushes one value, which protects the list from collection. */
+/* Returns the key of a table that is most similar to a name. Pushes one value, the list of keys. */
 static const char *nearest_name(lua_State *L, int names, const char *name) {
     int count = 0;
     for (lua_pushnil(L); lua_next(L, names); lua_pop(L, 1)) count++;

@@ -6,11 +6,11 @@ static const char metatable_key; /* a registry key */
 /*
 ** Outside of blocks, entering the queue of the connection takes as long as fetching a dozen rows. Therefore an autocommit cursor fetches
 ** rows ahead in portions: one row at first, then twice as many each time. A portion ends early if its rows are large or took SQLite long.
-** Scripts can observe this only in these cases:
-** - After the first change on the same connection, rows are fetched one at a time. Only the rows that were fetched before the change do not
-** show it, which SQLite leaves undefined in any case.
+** Scripts hardly notice this:
+** - After the first change on the same connection, rows are fetched one at a time. Rows that were fetched before the change do not show it,
+** but SQLite leaves undefined whether they do.
 ** - While the database has SQL functions of the script, rows are fetched one at a time, so that calls keep their order.
-** - A failure is raised after the rows before it.
+** - A failure is raised only after the script has received the rows before it.
 ** Once all rows have been fetched, the cursor keeps its statement until the script has received them.
 */
 enum { most_rows = 256, most_bytes = 64 * 1024, most_instructions = 20000 };
@@ -51,7 +51,7 @@ static int finish(cursor *cursor) {
     return 0;
 }
 
-/* Replaces nil as the first of `count` values on top of the stack, because it would end the `for` loop. Returns `count`. */
+/* If the first of the `count` values on top of the stack is nil, replaces it, because nil would end the `for` loop. Returns `count`. */
 static int end_tuple(lua_State *L, int count) {
     if (lua_isnil(L, -count)) {
         pdb_push_null(L);
@@ -87,8 +87,8 @@ static void check_columns(lua_State *L, cursor *cursor) {
     if (cursor->form != &pdb_tuples_form) keep_source(L, cursor);
 }
 
-/* Raises the error of an interrupted cursor. Ending an interrupted transaction resets all statements, so the next step would start from the
-** beginning. */
+/* Raises the error of an interrupted cursor. Ending an interrupted transaction resets all statements, so the next step would start again
+** with the first row. */
 static int raise_interrupted(lua_State *L, cursor *cursor) {
     pdb_push_sqlite_error(L, SQLITE_INTERRUPT, "interrupted", cursor->statement->sql, -1);
     cursor->is_done = true;

@@ -27,7 +27,7 @@ static int fetch_value(lua_State *L, pdb_call *call) {
     return 1;
 }
 
-/* Raises if a list of values from GRDB contains NULL, which is perilune.null there. */
+/* Raises if a list of values from GRDB contains NULL, which the list represents by perilune.null. */
 static void check_no_null(lua_State *L, pdb_call *call, int list) {
     lua_Integer count = (lua_Integer)lua_rawlen(L, list);
     for (lua_Integer i = 1; i <= count; i++) {

@@ -1,4 +1,4 @@
-/* `execute`, for one statement or several statements in one text. */
+/* `execute`: runs one statement, or several statements from one text. */
 #include "CPeriluneRows/Queries/queries.h"
 
 /* Pushes the result of an INSERT. The row id is valid only if the statement has inserted a row. */
@@ -50,8 +50,8 @@ static int execute_batch(lua_State *L, pdb_call *call, int sql_index) {
     pdb_state *rows = call->rows;
     pdb_batch batch = {0};
     batch.sql = lua_tolstring(L, sql_index, &batch.length);
-    /* If an error is raised, the collector frees the batch. The userdata has the size of the batch's copy of the text, which Lua does not
-    ** see, so that the copy counts as memory of the script. */
+    /* If an error is raised, the collector frees the batch. Lua does not count Swift's copy of the text. The userdata has the same size, so
+    ** the copy counts toward the script's memory limit. */
     void **guard = lua_newuserdatauv(L, sizeof *guard + batch.length, 0);
     *guard = NULL;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_guard_key);

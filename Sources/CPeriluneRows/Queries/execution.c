@@ -1,4 +1,4 @@
-/* Running of statements, which are stepped here or by GRDB. */
+/* Runs statements, which are stepped either here or by GRDB. */
 #include "CPeriluneRows/Queries/queries.h"
 
 void pdb_record_read(lua_State *L, pdb_call *call) {
@@ -21,8 +21,8 @@ void pdb_start(lua_State *L, pdb_call *call, pdb_statement **list) {
 
 /* MARK: - Through GRDB */
 
-/* Receives a row from GRDB. The source is below the list. Swift frames are on the stack, so allocations are not refused and nothing may be
-** raised. */
+/* Receives a row from GRDB. The source of the rows is below their list on the stack. Swift frames are on the stack, so allocations are not
+** refused and nothing may be raised. */
 void pdb_take_row(pdb_execution *run) {
     lua_State *L = run->L;
     if (run->form == NULL || run->is_stale || run->count >= run->limit) return;
@@ -44,8 +44,8 @@ bool pdb_is_change(const pdb_statement *statement) {
 }
 
 /*
-** Returns whether a change may be stepped here instead of by GRDB, which makes an insert a third faster. GRDB tracks changes only for its
-** observers. Without observers, and inside a transaction that stays open, GRDB has nothing to do.
+** Returns whether a change may be stepped here instead of by GRDB. Stepping it here makes an insert a third faster. GRDB tracks changes
+** only for its observers. Without observers, and inside a transaction that stays open, GRDB has nothing to do.
 */
 bool pdb_may_step_change(pdb_call *call) {
     pdb_access *access = call->access;
@@ -69,7 +69,7 @@ static bool may_change_schema(const pdb_statement *statement) {
     }
 }
 
-/* Detects that SQLite has recompiled a statement without columns. For other statements, pdb_check_columns does this. */
+/* Detects that SQLite has recompiled a statement that returns no columns. For other statements, pdb_check_columns does this. */
 static void check_preparation(pdb_statement *statement) {
     int prepare_count = sqlite3_stmt_status(statement->handle, SQLITE_STMTSTATUS_REPREPARE, 0);
     if (statement->prepare_count == prepare_count) return;
@@ -94,7 +94,7 @@ static void step_change(lua_State *L, pdb_call *call, pdb_execution *run) {
         while (pdb_step(L, call)) pdb_take_row(run);
         return;
     }
-    /* Inside a block, the check happens at the end of the block. */
+    /* Outside of transactions, the commit is refused if the run is to end. In a block, this is checked when the block ends. */
     if (rows->context->limited && !call->access->in_transaction) run->committing = call->access->connection->grdb;
     bool may_refuse = pdb_begin_statement_call(rows);
     int result = rows->callbacks.run(call->statement->object, run);
@@ -118,7 +118,7 @@ static int raise_stale(lua_State *L, pdb_call *call) {
     return plua_raise(L, "schema", "%s: the schema changed while the statement ran; its rows no longer match the record class", call->arguments.verb);
 }
 
-/* Runs a statement whose arguments are bound. Pushes the list of its rows in the given form, or nothing without a form. */
+/* Runs a statement whose arguments are bound. Pushes the list of its rows in the given form, or nothing if `form` is NULL. */
 void pdb_run_bound(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_Integer limit) {
     pdb_execution run = {.L = L, .call = call, .statement = call->statement, .form = form, .limit = limit};
     if (form) {

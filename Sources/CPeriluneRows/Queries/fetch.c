@@ -47,8 +47,8 @@ static int take_all_rows(lua_State *L) {
     return 0;
 }
 
-/* Like take_all_rows, but pauses the collector and restarts it even after an error. Does not pause it in a state with a memory limit, which
-** depends on collection. */
+/* Like take_all_rows, but pauses the collector and restarts it even after an error. Does not pause it if the state has a memory limit,
+** because the limit requires garbage collection. */
 static void take_all_rows_paused(lua_State *L, loop *loop, int list) {
     bool is_running = lua_gc(L, LUA_GCISRUNNING) && loop->rows.call->rows->context->limit == 0;
     lua_pushcfunction(L, take_all_rows);

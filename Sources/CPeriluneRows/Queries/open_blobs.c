@@ -1,4 +1,5 @@
-/* The methods of open blobs, modeled on Lua's files. An open blob is the value of one column in one row; its length cannot change. */
+/* The methods of open blobs, modeled on Lua's file methods. An open blob is the value of one column in one row. Its length is
+** fixed. */
 #include "CPeriluneRows/Queries/queries.h"
 
 static const char metatable_key; /* a registry key */

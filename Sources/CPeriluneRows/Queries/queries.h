@@ -102,7 +102,7 @@ bool pdb_may_step_change(pdb_call *call);
 /* Records the effects of a run and ends it. */
 void pdb_end_change(pdb_call *call);
 
-/* Runs a statement that is not a SELECT and whose parameters are bound. Pushes the list of its rows, or nothing without a form.
+/* Runs a statement that is not a SELECT and whose parameters are bound. Pushes the list of its rows, or nothing if `form` is NULL.
 ** [-0, +(0|2), e] */
 void pdb_run_bound(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_Integer limit);
 
@@ -121,12 +121,12 @@ typedef struct {
 } pdb_row_loop;
 
 /*
-** The form of fetched rows: tables, values, or records of a higher target. `source` is the stack index of the value that `push_source` has
-** pushed, which stays there while the statement runs. Rows from GRDB are pushed with Swift frames on the stack: `push` raises nothing, and
-** its errors become the pending error.
+** The form of fetched rows: tables, values, or records, which a higher target adds. `source` is the stack index of the value that
+** `push_source` has pushed; the value stays there while the statement runs. Rows from GRDB are pushed with Swift frames on the stack:
+** `push` raises nothing, and its errors become the pending error.
 */
 struct pdb_row_form {
-    /* Whether push_source raises nothing, and so may be called on the first row. Otherwise it is called before a run through GRDB. */
+    /* Whether push_source raises nothing, so that it may be called at the first row. Otherwise it is called before a run through GRDB. */
     bool begins_on_first_row;
     /* Pushes the value from which rows are created. The columns are known. [-0, +1] */
     void (*push_source)(lua_State *L, pdb_call *call);
@@ -166,7 +166,7 @@ typedef struct {
 int pdb_call_on_database(lua_State *L, const pdb_verb *verb);
 int pdb_call_on_statement(lua_State *L, const pdb_verb *verb);
 
-/* Returns whether the call's statement needs a writing connection but its access is for reading. */
+/* Returns whether the call's statement needs a writing connection, but its access is only for reading. */
 bool pdb_wants_writer(const pdb_call *call);
 
 /* Defines a verb and its functions for databases and prepared statements. */

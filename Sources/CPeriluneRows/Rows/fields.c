@@ -1,6 +1,6 @@
 /*
-** Comparison, text and iteration of rows and records, by their columns in order. A column has a name, and a key under which the table
-** stores its value.
+** Compares rows and records, converts them to text and iterates over them, in the order of their columns. A column has a name, and a key
+** under which the table stores its value.
 */
 #include "CPeriluneRows/Rows/rows.h"
 

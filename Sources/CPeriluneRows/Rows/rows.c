@@ -99,14 +99,14 @@ bool pdb_row_has(lua_State *L, int row, int name) {
     return has_column;
 }
 
-/* Pushes the string at an index in lower case. */
+/* Pushes a lower-case copy of the string at an index. */
 static void push_folded(lua_State *L, int index) {
     size_t length;
     const char *name = lua_tolstring(L, index, &length);
     pdb_push_folded(L, name, length);
 }
 
-/* Returns the position of a column that is given by its name, in any case, or by its position; 0 if none exists. `lookup` is a stack
+/* Returns the position of a column that is given by name (ignoring case) or by position; 0 if there is no such column. `lookup` is a stack
 ** index. */
 static lua_Integer position_of(lua_State *L, int lookup, int key) {
     lua_Integer position = 0;
@@ -131,7 +131,7 @@ static void push_at(lua_State *L, int row, int columns, lua_Integer position) {
     lua_rawget(L, row);
 }
 
-/* Calls the function for names that are neither a column nor a method, which raises. */
+/* Calls the function that was set for names of neither columns nor methods. It raises an error. */
 static int call_missing(lua_State *L) {
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &missing_key) != LUA_TFUNCTION) return 0;
     lua_pushvalue(L, 1);
@@ -307,7 +307,7 @@ static void push_metatable(lua_State *L, int keys, int lookup, int exact) {
     lua_setfield(L, -2, "__metatable");
 }
 
-/* Replaces the list of column names on top of the stack by the list of keys of such rows. [-1, +1, m] */
+/* Replaces the list of column names on top of the stack by the list of keys for rows with these columns. [-1, +1, m] */
 static void push_shape_of_names(lua_State *L) {
     int names = lua_gettop(L), count = (int)lua_rawlen(L, names);
     int keys = names + 1, lookup = keys + 1, exact = keys + 2;

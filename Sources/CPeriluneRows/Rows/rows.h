@@ -10,7 +10,8 @@
 void pdb_open_rows(lua_State *L);
 void pdb_open_changes(lua_State *L);
 
-/* Pushes the list of keys of a statement's rows, whose metatable is at 0. Reads the columns first if they are not known. [-0, +1, m] */
+/* Pushes the list of keys for the rows of a statement. Index 0 of the list is the metatable of the rows. Reads the columns first if they
+** are not known. [-0, +1, m] */
 void pdb_push_keys(lua_State *L, pdb_statement *statement, int statement_index);
 
 /* Pushes the current row. `keys` is the stack index of the list of keys. [-0, +1, m] */

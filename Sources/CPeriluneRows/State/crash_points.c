@@ -1,4 +1,4 @@
-/* Crash points: places where tests end the process or a single state, to check how the next one continues with the database.
+/* Crash points: places where tests end the process or a single state, to check how a new one continues with the database.
 **
 ** Tests of whole processes use two environment variables: PERILUNE_CRASH_AT is the number of the point at which SIGKILL is sent, and
 ** PERILUNE_CRASH_LOG names a file that receives a line for each point. Tests in one process use a handler, which ends the state: nothing

@@ -21,9 +21,9 @@ static psql_account *running_account(void) {
 }
 
 /*
-** Decides about an allocation by SQLite: called at intervals, and before an allocation that exceeds the limit. Nothing may be raised,
-** because SQLite calls it. While SQLite compiles a statement, this is the only check. If memory cannot be refused, the run ends at the next
-** check instead: GRDB ends the process if it cannot bind an argument or define a function.
+** Decides whether SQLite may allocate memory: called at intervals, and before an allocation that exceeds the limit. Raises nothing, because
+** SQLite calls it. While SQLite compiles a statement, this is the only check. Memory is not refused where GRDB would end the process, such
+** as when it binds an argument or defines a function. In that case the run ends at its next check.
 */
 static bool allows(void *owner, size_t size) {
     pdb_state *rows = owner;
@@ -37,7 +37,7 @@ static bool allows(void *owner, size_t size) {
     return reason == PLUA_CANCEL_NONE || !(context->may_refuse || rows->may_refuse_memory);
 }
 
-/* Decides about a write by SQLite. SQLite calls it, so nothing may be raised. */
+/* Decides whether SQLite may write a number of bytes. Raises nothing, because SQLite calls it. */
 static bool may_write(int size) {
     plua_context *context = plua_running_context();
     if (context == NULL) return true;

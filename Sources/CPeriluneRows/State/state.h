@@ -29,11 +29,11 @@ struct pdb_state {
     pdb_place place; /* the code that is running and may not use databases */
     psql_account account;        /* counts SQLite's allocations on the thread of the state, if it has limits */
     uint64_t counted_run;        /* the last run that was charged */
-    uint64_t count;              /* the context's count to which usage is charged */
-    int64_t former_balance;      /* the account's balance when that count began */
+    uint64_t count;              /* the group of runs to which usage is charged: the context's `count` */
+    int64_t former_balance;      /* the account's balance when that group of runs began */
     bool may_refuse_memory;      /* SQLite's memory may be refused although a Swift frame is on the stack, because that frame handles the
                                  ** failure */
-    size_t cache_growth;         /* the growth of SQLite's pages in this count, on all connections */
+    size_t cache_growth;         /* the growth of SQLite's pages in a group of runs, on all connections */
     uint64_t cache_count;
     size_t statement_start;      /* the position of the last statement in a text of several statements */
     pdb_notifier notifier; /* has no object until one is set */

@@ -1,4 +1,4 @@
-/* Case folding of names, as SQLite compares them. */
+/* Converts names to lower case, with the same rules as SQLite's comparison of names. */
 #include "CPeriluneRows/Values/values.h"
 
 void pdb_push_folded(lua_State *L, const char *name, size_t length) {

@@ -1,7 +1,7 @@
 /* Binds Lua values to statement parameters. */
 #include "CPeriluneRows/Values/values.h"
 
-/* Longer strings are rejected before they are passed to SQLite, which would also reject them, at its own limit. */
+/* Strings of this length and longer ones are rejected before they are passed to SQLite, which has its own limit. */
 static const size_t longest_string = 1u << 30;
 
 static const char *bind_string(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob) {

@@ -19,7 +19,7 @@ enum { LONGEST_NUMBER = 400 };
 
 static bool is_affinity(const char *affinity, const char *name) { return strcmp(affinity, name) == 0; }
 
-/* Returns whether a column with numeric affinity stores a float as an integer. SQLite does not convert to the smallest and the largest
+/* Returns whether a column with numeric affinity stores a float as an integer. SQLite never converts a float to the smallest or the largest
 ** integer. */
 static bool is_whole(lua_Number number, lua_Integer *integer) {
     if (!(number > -9223372036854775808.0 && number < 9223372036854775808.0)) return false;

@@ -41,8 +41,8 @@ bool pdb_is_prepared(pdb_database *database, sqlite3 *handle);
 ** is on top of the stack. */
 int pdb_prepare_connection(pdb_access_request *request, sqlite3 *handle, void *grdb);
 
-/* Changes a block request to a request for an access without a transaction, in which the block runs in a savepoint of the open transaction.
-** Needs one free stack slot. [-0, +1, -] */
+/* Changes the request of a block into a request for an access without a transaction. In this access, the block runs in a savepoint of the
+** open transaction. Needs one free stack slot. [-0, +1, -] */
 void pdb_enclose_block(pdb_access_request *request);
 
 /* Runs the body of an access request for a transaction or savepoint inside an open access. */

@@ -22,24 +22,25 @@ enum {
 };
 
 /* Pushes the object by which scripts use a database. `owner` is a retained Swift object, which is added to the context's garbage when the
-** userdata is collected; `leftover` must live as long. `path` is copied and used in messages; it is empty for a database in memory.
-** [-0, +1, m] */
+** userdata is collected; `leftover` must live as long as `owner`. `path` is copied and used in messages; it is empty for a database in
+** memory. [-0, +1, m] */
 void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, unsigned flags, const char *path);
 
-/* A database in a cluster, which a local database represents. Statements run in the cluster. All pointers must live as long as the
+/* A database in a cluster that is represented by a local database. Statements run in the cluster. All pointers must live as long as the
 ** owner. */
 typedef struct {
     void *context;
     const int64_t *change_count; /* the number of rows changed by the last statement */
-    /* Allows to send the next statement without waiting for its response. It must be an INSERT that changes `change_count` rows, and whose
-    ** last row has the id `rowid`, unless that is NULL. 0 cancels this. Deviations are detected when the responses arrive. */
+    /* Allows sending the next statement without waiting for its response. The statement must be an INSERT that changes `change_count` rows.
+    ** Its last row must have the id `rowid`, unless `rowid` is NULL. A count of 0 withdraws the permission. Deviations are detected when
+    ** the responses arrive. */
     void (*expect)(void *context, int64_t change_count, const int64_t *rowid);
     /* Waits for outstanding responses. Returns false, with a pending error, if the transaction is lost. */
     bool (*settle)(void *context);
     const int64_t *failure_count; /* the number of unexpected responses so far */
 } pdb_remote;
 
-/* Makes a database represent one in a cluster. */
+/* Makes a local database represent a database in a cluster. */
 void pdb_set_remote(pdb_database *database, const pdb_remote *remote);
 
 /* Returns the database of a database object or of a live handle, or NULL. [-0, +0, -] */

@@ -24,8 +24,8 @@ void pdb_push_sqlite_error(lua_State *L, int code, const char *message, const ch
 const char *pdb_sqlite_kind(int extended_code);
 const char *pdb_sqlite_name(int extended_code);
 
-/* Returns a message on why a read-only database cannot be read, and how to fix this. It replaces SQLite's "attempt to write a readonly
-** database". NULL for other codes. */
+/* Returns a message that explains why a read-only database cannot be read, and how to fix this. It replaces SQLite's "attempt to write a
+** readonly database". Returns NULL for other codes. */
 const char *pdb_readonly_reason(int extended_code);
 
 #endif

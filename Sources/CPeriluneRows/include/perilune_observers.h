@@ -14,7 +14,7 @@
 /* Forgets the known tables. Must be called when a statement is about to change the schema, or the schema may have changed. */
 void pdb_observers_forget_tables(pdb_connection_observers *observers);
 
-/* Return whether observers are notified of changes, and the number of savepoints that the observers track. */
+/* The first function returns whether observers are notified of changes, the second the number of savepoints that they track. */
 bool pdb_observers_is_hooked(pdb_connection_observers *observers);
 size_t pdb_observers_savepoint_count(pdb_connection_observers *observers);
 

@@ -26,8 +26,8 @@ struct pdb_execution {
 /* Receives the current row. Swift calls it within `run`. Raises nothing. */
 void pdb_take_row(pdb_execution *run);
 
-/* Lua functions: (handle, schema, table, column, row id, whether it is writable) returns a blob that is open until the access ends; the
-** other pushes the method table of open blobs. [-n, +1, e] and [-0, +1, m] */
+/* The Lua function pdb_open_blob_in_access takes (handle, schema, table, column, row id, whether it is writable), and returns a blob that
+** is open until the access ends. The other function pushes the method table of open blobs. [-n, +1, e] and [-0, +1, m] */
 int pdb_open_blob_in_access(lua_State *L);
 void pdb_push_open_blob_methods(lua_State *L);
 

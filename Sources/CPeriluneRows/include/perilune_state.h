@@ -5,9 +5,9 @@
 ** creates rows, and tracks which access is open, which handle is alive and which statement may run. Connections, transactions and all
 ** writes go through the callbacks below to Swift, and so to GRDB.
 **
-** Swift calls those functions of this target that can raise only inside a callback, in which no allocation is refused. Stack effects follow
-** the Lua manual: [-popped, +pushed, raises]. A function raises nothing (-), only if memory runs out (m), any error of the code that it
-** calls (e), or on purpose (v). n depends on the call.
+** Some functions of this target can raise. Swift calls these only inside a callback, in which no allocation is refused.
+** Stack effects follow the Lua manual: [-popped, +pushed, raises]. A function raises nothing (-), only if memory runs out (m),
+** any error of the code that it calls (e), or on purpose (v). n depends on the call.
 */
 #ifndef PERILUNE_STATE_H
 #define PERILUNE_STATE_H
@@ -31,7 +31,7 @@ typedef struct {
     sqlite3_stmt *handle; /* NULL if the text contains only blanks and comments */
     void *object;         /* retained */
     bool has_tail;        /* the text continues with more statements */
-    bool is_carrier;      /* it represents a statement in a cluster, with the text `sql`, that only reads if `is_readonly` */
+    bool is_carrier;      /* represents a statement in a cluster: `sql` is its text, and `is_readonly` whether it only reads */
     bool is_readonly;
     const char *sql; /* owned by the object */
 } pdb_prepared;
@@ -59,7 +59,7 @@ typedef struct {
     void (*end_transaction)(void *grdb);
     /* Prepares the first statement of a text, which is valid UTF-8 and ends with a NUL. */
     int (*prepare)(lua_State *L, void *grdb, const char *sql, pdb_prepared *prepared);
-    /* Opens a text of several statements, which `next` prepares one by one. */
+    /* Opens SQL text with several statements. `next` prepares the statements one at a time. */
     int (*open_batch)(lua_State *L, void *grdb, const char *sql, void **batch);
     int (*next)(lua_State *L, void *grdb, void *batch, pdb_prepared *prepared);
     /* Steps a statement to its end through GRDB, calling pdb_take_row for each row. */

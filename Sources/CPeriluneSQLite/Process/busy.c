@@ -42,7 +42,8 @@ uint32_t psql_thread_number(void) {
 }
 
 uint32_t psql_queue_owner(const void *queue) {
-    /* `dq_state` follows a header of seven words; the bits above the number identify the waiting thread. */
+    /* `dq_state` follows a header of seven words. The thread's number is in its lowest 30 bits; the bits above mark that threads are
+    ** waiting. */
     const uint32_t *state = (const uint32_t *)((const char *)queue + 7 * sizeof(void *));
     return __atomic_load_n(state, __ATOMIC_ACQUIRE) & 0x3fffffff;
 }

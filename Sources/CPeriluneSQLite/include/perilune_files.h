@@ -20,7 +20,7 @@ void psql_ask_before_writes(psql_may_write *may_write);
 */
 int psql_watch_files(sqlite3 *handle);
 
-/* Returns whether a file or folder is on a network file system. Other machines do not see the shared memory of a write-ahead log there. */
+/* Returns whether a file or folder is on a network file system, where other machines do not see the shared memory of a write-ahead log. */
 bool psql_is_on_network(const char *path);
 
 #endif

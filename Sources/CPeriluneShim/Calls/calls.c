@@ -14,7 +14,7 @@ enum { host_call_cost = 50 };
 static int call_swift(lua_State *L) {
     plua_context *context = plua_context_of(L);
     void *function = plua_object(L, lua_upvalueindex(1));
-    /* A script's finalizer runs after the finalizers of newer objects, so these may be released although it refers to them. */
+    /* A finalizer of a script may still call this function after its release, because the finalizers of newer objects run first. */
     if (function == NULL || context->is_closing) plua_raise(L, "dead_handle", "this function of the host has been released");
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     bool may_refuse = context->may_refuse;
@@ -148,7 +148,7 @@ static int keep_coroutine_failure(lua_State *L) {
 int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *result_count) {
     plua_context *context = plua_context_of(coroutine);
     entered before = enter_lua(context, coroutine);
-    context->nested_calls = 0; /* calls in the coroutine set the value that belongs to it */
+    context->nested_calls = 0; /* the coroutine has its own nesting depth, which it restores after a yield */
     lua_State *driven = context->driven;
     context->driven = coroutine;
     int status = lua_resume(coroutine, from, argument_count, result_count);
@@ -159,7 +159,8 @@ int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *
         lua_pushvalue(coroutine, -1);
         lua_xmove(coroutine, from, 1);
         if (lua_pcall(from, 2, 0, 0) != LUA_OK) plua_pop(from, 1); /* in which case there is no traceback */
-        /* Closes the coroutine's pending variables, but not in a cancelled run, because a dead coroutine runs without the hook. */
+        /* Closes the coroutine's to-be-closed variables. Does not do this in a cancelled run, because a dead coroutine runs without the
+        ** hook. */
         if (plua_cancel_reason_of(context) == PLUA_CANCEL_NONE) lua_resetthread(coroutine);
     }
     context->driven = driven;

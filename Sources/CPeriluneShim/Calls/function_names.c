@@ -6,7 +6,7 @@
 /* The maximum length of names that are replaced or written. */
 enum { LONGEST_NAME = 80 };
 
-/* The number of stack values of a C function among which its receiver is searched. */
+/* How many of a C function's stack values are searched for its receiver. */
 enum { SEARCHED = 12 };
 
 static bool is_word(char c) {
@@ -152,8 +152,8 @@ static bool read_word(lua_State *L, const char *metafield, char *word) {
     return is_read;
 }
 
-/* Returns whether messages have a word for the value on top of the stack. Dates, NULL and blobs are usually arguments, so they count only
-** as the first value. */
+/* Returns whether the value on top of the stack may be a receiver: messages must have a word for it. Dates, NULL and blobs are usually
+** arguments, so they are accepted only if `is_first`. */
 static bool has_word(lua_State *L, bool is_first, bool *is_database) {
     static const char *const values[] = {"date", "null", "blob"};
     char word[LONGEST_NAME + 1];
@@ -167,8 +167,8 @@ static bool has_word(lua_State *L, bool is_first, bool *is_database) {
 
 /* Pushes the receiver of a method call, the value before the colon. Pushes nothing and returns false if it is not found.
 **
-** In a Lua function it is the first argument. A C function may have moved its arguments, and a tail call replaces them. In these cases it
-** is the first object among the function's values; a database counts only if no other object is found. */
+** In a Lua function, the receiver is the first argument. A C function may have moved its arguments, and a tail call replaces them. In these
+** cases the receiver is the first object among the function's values, and a database only if no other object is found. */
 static bool push_receiver_of(lua_State *L, const lua_Debug *function) {
     bool is_c = *function->what == 'C', is_searched = is_c || function->istailcall, is_database = false;
     bool is_in_list = !is_c && function->isvararg && function->nparams == 0;
@@ -188,14 +188,14 @@ static bool push_receiver_of(lua_State *L, const lua_Debug *function) {
     return database > 0 && lua_getlocal(L, function, database) != NULL;
 }
 
-/* Like push_receiver_of, but also searches the inner function, because a C function that has passed on all of its arguments no longer has
-** them. */
+/* Like push_receiver_of, but also searches the inner function: a C function that has passed on all its arguments no longer has its
+** receiver. */
 static bool push_receiver(lua_State *L, const call *call) {
     if (push_receiver_of(L, &call->function)) return true;
     return *call->function.what == 'C' && call->has_inner && push_receiver_of(L, &call->inner);
 }
 
-/* Writes the name of the receiver on top of the stack: the script's variable that contains it, or else its word in the reference. A
+/* Writes the name of the receiver on top of the stack: the script's variable that contains it, or else the word for it in the reference. A
 ** database handle is always called `db`, because scripts use many variables for it. */
 static bool name_receiver(lua_State *L, const call *call, bool needs_word, char *target) {
     char word[LONGEST_NAME + 1];
@@ -215,9 +215,8 @@ static bool is_called(const place *place, const char *name) {
 
 /* Chooses the method to name in the message. Returns false if the message needs no change.
 **
-** Messages about arguments and options begin with the name of a function, or with neither a name nor a colon. If the script has called
-** another function, which uses this one, the name is replaced, because it does not appear in the script. Other messages may begin with the
-** name of a column. */
+** Messages about arguments and options begin with the name of a function, or with neither a name nor a colon. If the script has not called
+** this function itself, the message names the function that the script has called instead. Other messages may begin with a column name. */
 static bool choose_method(const call *call, bool is_about_call, place *place) {
     if (place->length > 0 && (is_called(place, call->name) || !call->name)) {
         return place->separator != '.' && (call->name || is_about_call);

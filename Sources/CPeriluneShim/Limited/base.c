@@ -18,9 +18,9 @@ void plua_reserve(lua_State *L, size_t bytes) {
 /* MARK: - Protected calls */
 
 /*
-** Standard Lua allows 200 nested calls through C. However, a coroutine that has caught the error for this limit continues without these
-** calls on the C stack. Scripts could thus nest a hundred thousand calls, and ending them took minutes, because Lua traverses its whole
-** stack for each call.
+** Standard Lua allows 200 nested calls through C. However, a coroutine that catches the error for exceeding this limit can continue without
+** those calls on the C stack. Scripts could thus nest a hundred thousand calls. Ending such calls took minutes, because Lua traverses its
+** whole stack for each one.
 */
 enum { most_nested_calls = 200 };
 

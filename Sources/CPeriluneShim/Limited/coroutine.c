@@ -3,7 +3,7 @@
 ** - pass asynchronous calls inside coroutines outward, to the driver of the run;
 ** - check the limits at each resume: a new coroutine counts its instructions from zero, so a run that creates short
 **   coroutines would never reach the hook of a budget;
-** - never close a coroutine of a cancelled run: if its hook has ended it, its __close handlers would run without hooks;
+** - never close a coroutine of a cancelled run: after the hook has ended it, its __close handlers would run without hooks;
 ** - store the traceback of a coroutine that fails;
 ** - handle long chains of coroutine.close, which overflow the C stack in Lua before 5.4.6.
 */
@@ -60,8 +60,8 @@ static int reset_thread(lua_State *L, lua_State *coroutine) {
 #endif
 }
 
-/* Closes the pending variables of a coroutine, which is then dead, with its error value, if any, on top of its stack. Lua before 5.4.6 does
-** not limit the C stack for this. It is therefore measured from the address of the outermost close. Returns a Lua status, or -1 if the C
+/* Closes the to-be-closed variables of a coroutine. The coroutine is then dead; an error value is on top of its stack. Lua before 5.4.6
+** does not limit the C stack here, so its use is measured from the address of the outermost close. Returns a Lua status, or -1 if the C
 ** stack is used up. */
 static int close_coroutine(lua_State *L, lua_State *coroutine) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &close_base_key);
@@ -115,7 +115,7 @@ static int run(lua_State *L, plua_context *context, lua_State *coroutine, int ar
     if (has_driver) context->has_driver = lua_isyieldable(L);
     context->running = coroutine;
     int nested_calls = context->nested_calls;
-    context->nested_calls = 0; /* the coroutine sets its own value when it continues after a yield */
+    context->nested_calls = 0; /* the coroutine has its own nesting depth, which it restores after a yield */
     plua_prepare_hook(coroutine);
     int status = lua_resume(coroutine, L, argument_count, result_count);
     context->nested_calls = nested_calls;
@@ -241,7 +241,7 @@ static void add_caller_position(lua_State *L) {
     lua_remove(L, -2);
 }
 
-/* Closes the pending variables of a failed coroutine and raises its error, which is on top of L. */
+/* Closes the to-be-closed variables of a failed coroutine and raises its error, which is on top of L. */
 static int raise_failure(lua_State *L, lua_State *coroutine) {
     int status = lua_status(coroutine);
     if (status > LUA_YIELD) {

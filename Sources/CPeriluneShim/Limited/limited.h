@@ -1,4 +1,5 @@
-/* Library functions for limited runs. They replace Lua's own, which are in C and which a count hook therefore cannot interrupt. */
+/* Library functions for limited runs. They replace Lua's own functions, which a count hook cannot interrupt because they are written in
+** C. */
 #ifndef PERILUNE_LIMITED_H
 #define PERILUNE_LIMITED_H
 

@@ -168,7 +168,7 @@ static int limited_unpack(lua_State *L) {
 
 /* MARK: - sort */
 
-/* The size from which on pivots are random, because with any fixed choice, some order of the elements makes sorting slow. */
+/* Ranges of at least this size have random pivots. With fixed pivots, some orders of the elements would make sorting slow. */
 enum { random_pivot_limit = 100 };
 
 /* A call of table.sort. The table is at 1, the comparison function or nil at 2. */

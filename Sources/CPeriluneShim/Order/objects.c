@@ -131,7 +131,8 @@ static int numbered_print(lua_State *L) {
     return 0;
 }
 
-/* Returns a 48-bit FNV-1a hash of a string. Equal strings must have the same number, because they may be the same object. */
+/* Returns a 48-bit FNV-1a hash of a string, which is shown instead of its address. It depends only on the bytes, because equal strings may
+** be one object and must be shown alike. */
 static uint64_t hash_of(const char *text, size_t length) {
     uint64_t hash = 0xCBF29CE484222325u;
     for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 0x100000001B3u;

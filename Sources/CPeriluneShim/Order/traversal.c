@@ -186,7 +186,7 @@ static void push_short_list(lua_State *L, listing *list, int base) {
     lua_settop(L, base + 1);
 }
 
-/* Sorts the list on top of the stack like its keys, which are sorted already. Allocates nothing. */
+/* Puts the list on top of the stack in the order of its keys, which are sorted already. Allocates nothing. */
 static void permute(lua_State *L, table_key *keys, int count) {
     int list = lua_gettop(L);
     for (int start = 0; start < count; start++) {
@@ -412,8 +412,8 @@ static inline bool push_next(lua_State *L, int list, plua_cursor *cursor) {
 
 static int ordered_next(lua_State *L);
 
-/* Makes a function whose traversal has ended available to the next call of `pairs`. If a script calls the same function later, while
-** another loop uses it, both loops continue like `next`. */
+/* Makes a function whose traversal has ended reusable by the next call of `pairs`. If a script calls the same function later, while another
+** loop uses it, both loops continue like `next`. */
 static void free_visitor(lua_State *L) {
     plua_cursor *cursor = lua_touserdata(L, lua_upvalueindex(1));
     cursor->table = 0;
@@ -447,7 +447,7 @@ static void push_visitor(lua_State *L, lua_Integer sequence, lua_Integer total) 
         bool is_first = lua_rawgetp(L, LUA_REGISTRYINDEX, &visitor_key) == LUA_TNIL;
         plua_pop(L, 1);
         plua_cursor *cursor = lua_newuserdatauv(L, sizeof *cursor, 0);
-        cursor->used = is_first; /* whether this is the function that is used again */
+        cursor->used = is_first; /* whether this is the function that is reused */
         lua_insert(L, -2);
         lua_pushcclosure(L, visit_next, 2);
         if (is_first) {

@@ -213,7 +213,7 @@ static void start_watchdog(void) {
     pthread_attr_destroy(&attributes);
 }
 
-/* Wakes the watchdog earlier if the run's next signal must be sent before the time at which it would wake. */
+/* Makes the watchdog wake in time for the run's next signal. */
 static void wake_watchdog(plua_context *context) {
     if (context->signal_at >= watchdog.wakes_at) return;
     if (!watchdog.is_running) start_watchdog();

@@ -34,7 +34,8 @@ static void open_bracket(plua_scanner *scanner, bool is_call) {
     begin_expression(scanner);
 }
 
-/* Ends a bracket. Indexing steps inside it still count after it, except for a call, whose result has no name. */
+/* Ends a bracket. The indexing steps inside it count toward the expression that continues after it. A call is an exception: Lua has no name
+** for its result, so the count starts again at 0. */
 static void close_bracket(plua_scanner *scanner) {
     if (scanner->depth == 0) return;
     int inside = scanner->is_call[scanner->depth] ? 0 : scanner->steps[scanner->depth];

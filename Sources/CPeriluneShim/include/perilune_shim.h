@@ -40,7 +40,7 @@ enum {
     PLUA_YIELD = -2, /* an asynchronous call has begun; the driver will resume with its result */
 };
 
-/* A traversal of a table by `next` in a deterministic state, at the key that was visited last. */
+/* The progress of a traversal by `next` in a deterministic state. */
 typedef struct {
     uint64_t table; /* the number of the table; 0 if none exists */
     int64_t position, sequence, total;
@@ -84,7 +84,7 @@ typedef struct plua_context {
     bool is_listening; /* runs are watched even without limits, so that they can be cancelled; see plua_listen */
     uint64_t deadline; /* CLOCK_MONOTONIC in nanoseconds; 0 means none */
     int64_t budget;    /* the approximate number of instructions left; INT64_MAX means no limit */
-    int64_t disk_left; /* the number of bytes that the runs of the current count may still write to files; INT64_MAX means no limit */
+    int64_t disk_left; /* the number of bytes that runs with the current `count` may still write to files; INT64_MAX means no limit */
     uint64_t limit_in_nanoseconds; /* the time limit from which the deadline was computed, for messages */
 
     /* The watch of the run; see plua_begin_watch. The watchdog's lock protects all fields except outer_watched. */
@@ -93,8 +93,8 @@ typedef struct plua_context {
     int watch_signal;
     uint64_t watched_until, signal_at; /* the deadline and the time of the next signal; UINT64_MAX means never */
     struct plua_context *next_watched, **link_watched;
-    struct plua_context *volatile outer_watched; /* a watched run on the same thread, one of whose Swift functions has started this run in
-                                                 ** another state */
+    struct plua_context *volatile outer_watched; /* the watched run on the same thread whose Swift function has started this run, in another
+                                                 ** state */
 
     /* Deterministic states: keys of tables have a fixed order, and objects have numbers instead of addresses. */
     bool is_deterministic;
@@ -134,7 +134,7 @@ typedef struct plua_context {
     void **garbage;
     size_t garbage_count, garbage_capacity;
 
-    size_t external;    /* bytes that a higher library has allocated for the current count; they count as the script's */
+    size_t external;    /* bytes that a higher library has allocated for the current `count`; they count toward the script's memory */
     size_t refused_size; /* the size of the string that was refused last, because Lua tries again */
     int nested_calls;   /* the depth of nested pcalls and xpcalls in a limited state */
     size_t output_left; /* the number of bytes that the script may still print; see plua_limit_output */
@@ -159,8 +159,8 @@ bool plua_is_run_cancelled(void);
 ** that scripts can observe depends on addresses. [-0, +0, -] */
 lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *), bool is_deterministic);
 
-/* Closes a state and frees its context. `garbage` must be taken before, and finalizers add more; `release` receives every Swift object that
-** is left. [-n, +0, -] */
+/* Closes a state and frees its context. Call plua_take_garbage first. `release` receives every Swift object that is left, including those
+** that finalizers release. [-n, +0, -] */
 void plua_close_state(lua_State *L, void (*release)(void *object));
 
 /* MARK: - Limits */
@@ -277,13 +277,13 @@ void plua_set_error_field(lua_State *L, const char *name);
 /* The prefix of the names of the host's own Lua chunks. Errors in them are attributed to their callers. */
 #define PLUA_LIBRARY_CHUNK "=[lib] "
 
-/* Adds the position of the nearest Lua function, as the fields `file` and `line`, to the error object on top of the stack, unless it has
-** one. Then also completes the name of the called function in the message; the metafield `__receiver` of the value before the colon is the
-** word for that value. [-0, +0, m] */
+/* If the error object on top of the stack has no position yet, adds the one of the nearest Lua function as the fields `file` and `line`,
+** and completes the name of the called function in the message. In this name, the word for the receiver (the value before the colon) is the
+** receiver's metafield `__receiver`. [-0, +0, m] */
 void plua_add_position(lua_State *L);
 
-/* Finds the innermost running Lua function outside of the host's library chunks, which is the position to show to users. Fills in the
-** fields of lua_getinfo for "S" and "l". [-0, +0, -] */
+/* Finds the innermost running Lua function outside of the host's library chunks, whose position is shown to users. Fills in the fields of
+** lua_getinfo for "S" and "l". [-0, +0, -] */
 bool plua_find_position(lua_State *L, lua_Debug *activation);
 
 /* Returns the name by which a script has called the innermost function across which Lua cannot yield. Returns NULL if the name is unknown.

@@ -82,7 +82,7 @@ static void write_list(lua_State *L, const unsigned char *data, const unsigned c
     }
     write(L, 3);
     require(lua_rawequal(L, 2, 4));
-    /* Changes a byte and cuts off the end at that position. */
+    /* Reads the text with one byte changed, and then also cut off after that byte. */
     size_t length;
     const char *text = lua_tolstring(L, 2, &length);
     char changed[length];
