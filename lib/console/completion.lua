@@ -21,7 +21,7 @@ local function add_keys(set, source)
 end
 
 local function request_methods(set)
-  -- Otherwise, the methods are only loaded when a class is first asked for one.
+  -- Loads the methods now. Otherwise they would be missing until a script first uses a class.
   require "perilune.request_assembly"
   add_keys(set, request.derivations)
   add_keys(set, request.verbs)
@@ -94,14 +94,14 @@ end
 
 -- Calls ----------------------------------------------------------------------------------------------------------------
 
--- Completing a name calls no functions: the result of a call is inferred from the name of the method.
+-- Completion never calls functions. It infers the result of a call from the name of the method.
 local record_verbs = {}
 for _, name in ipairs{
   "find", "fetch_one", "find_or_insert", "first", "last", "insert", "inserted", "update", "save", "upsert", "refresh", "from_row",
   "copy", "restore",
 } do record_verbs[name] = true end
 
---- Returns the result of a call, as far as the name of the function determines it: { record = class }, { request = class } or nil.
+--- Returns the result of a call, if the name of the function determines it: { record = class }, { request = class } or nil.
 local function result_of_call(owner, name)
   local class = owner.record or owner.request or (type(owner.value) == "table" and (native_records.class_of(owner.value)
     or (record_class.info(owner.value) and owner.value)))

@@ -146,7 +146,8 @@ local function describe_list(list, columns, read, head, tail)
   return result
 end
 
---- Returns the shape of a list whose elements are rows or records with the same columns, or tables of named scalars.
+--- Returns how to show a list as a table: its columns and how to read their values. All elements must be rows or records with the same
+-- columns, or tables of named scalars.
 local function list_shape(list)
   local first = list[1]
   local columns, read = shape_of(first)
@@ -192,7 +193,7 @@ local function first_rows(request, request_rows)
 end
 
 local function describe_request(request, wanted)
-  -- A limit above 1,000,000 means no limit: all rows are fetched.
+  -- A number of rows above 1,000,000 means that all rows are wanted.
   local most = wanted > 1000000 and wanted or request_rows
   local list, has_more = first_rows(request, most)
   local columns, read

@@ -1,4 +1,4 @@
---- The console's Lua part: it makes classes of all tables available as globals, and runs input and describes its results.
+--- The console's Lua part: makes classes of all tables available as globals, runs input, and describes the results.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -16,7 +16,7 @@ for _, name in ipairs{ "_G", "coroutine", "debug", "io", "math", "os", "package"
   own_modules[name] = true
 end
 
---- Makes table classes available as globals, which are created on first use.
+--- Makes table classes available as globals. Each class is created on first use.
 function console.install()
   models.install()
 end
@@ -28,13 +28,13 @@ function console.describe(head, tail, ...)
   return terminal_display.describe(head, tail, ...)
 end
 
---- Runs an SQL statement. Its parameters take the values of global variables with the same names.
+--- Runs an SQL statement. Its parameters have the values of the global variables with the same names.
 -- @treturn table the rows or the changes, as a value for `describe`
 function console.run_sql(text)
   return statements.run(text)
 end
 
---- Runs SQL statements that change rows, until one fails.
+--- Runs SQL statements that change rows, and stops at the first one that fails.
 function console.run_changes(list)
   statements.run_changes(list)
 end
@@ -89,7 +89,7 @@ function console.schema_rows()
   return terminal_display.table({ "table", "type", "columns" }, rows)
 end
 
---- Returns text that differs after each change of rows or of the schema by this connection.
+--- Returns text that changes each time this connection changes rows or the schema.
 function console.change_count()
   local db = _G.db
   return ("%d %d"):format(db:fetch_value("SELECT total_changes()"), db:fetch_value("PRAGMA main.schema_version"))
@@ -122,7 +122,7 @@ function console.forget_schema()
   perilune.database:execute("BEGIN; ROLLBACK")
 end
 
---- Reloads the modules that were required since the start, and updates variables that contain one of them.
+--- Reloads all modules that were required after the console started, and updates variables that contain one of them.
 -- @treturn {string,...} their names
 function console.reload()
   local names = {}

@@ -11,12 +11,12 @@ local models = {}
 
 --- The classes by table name.
 local classes = {}
---- Table names by global name, and the schema generation they are from.
+--- Table names by global name, and the schema generation in which they were read.
 local tables, generation = {}, nil
 --- The tables and views that cannot be used, with reasons.
 local unusable = {}
 
---- Returns the name of a table's class; nil if there can be none.
+--- Returns the name of a table's class; nil if the table name cannot become a class name.
 function models.class_name(table_name)
   local name = table_name:gsub("[^%w]+(%w?)", string.upper):gsub("^%l", string.upper)
   return name:match("^%a[%w]*$")
@@ -187,7 +187,7 @@ end
 function models.install()
   setmetatable(_G, {
     __index = function(_, name)
-      -- Within an access the schema is not read, and unknown names are nil as usual.
+      -- The schema cannot be read while the database is in use. Unknown names are nil then, as usual.
       local is_done, class = pcall(models.find, name)
       return is_done and class or nil
     end,

@@ -7,7 +7,7 @@ local native_rows = require "perilune.native.rows"
 
 local on_first_call = require "perilune.runtime.loading"
 
--- The row path has created the table in which rows find their methods.
+-- The methods of rows. The row path has created this table already.
 perilune.row = native_rows.methods
 native_rows.set_missing(function(...) return require("perilune.runtime.missing_columns")(...) end)
 perilune.json = {}
@@ -39,7 +39,7 @@ perilune.fn = setmetatable({}, {
   end,
 })
 
--- Values after the block are passed to the block, so an options table at this position is a likely mistake.
+-- Arguments after the block are passed on to the block. A table of options among them is probably a mistake.
 local no_options = { note = true, retry = true, kind = true, mode = true, timeout = true, isolation = true, immediate = true, exclusive = true, deferred = true, readonly = true }
 
 local function are_options(value)

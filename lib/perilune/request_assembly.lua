@@ -1,4 +1,4 @@
---- The methods of requests, including those defined by higher layers: associations and observations.
+--- All methods of requests. The modules of associations and observations add some of them.
 
 local request = require "perilune.requests.request"
 require "perilune.associations.association"
@@ -22,5 +22,5 @@ end
 request.add_verbs{ observe = observe }
 request.add_class_methods{ save_nested = save_nested }
 
--- Loaded last, because it copies the methods that exist at that time.
+-- This module must be loaded last, because it copies the methods that exist when it is loaded.
 return require "perilune.requests.class_methods"

@@ -3,7 +3,7 @@
 -- Modules are found by their path in `lib`: `require "perilune.records.writing"` runs `perilune/records/writing.lua` once. The
 -- Swift and C functions are modules too, named `perilune.native.*`. `package.path` and `package.loaded` are not used.
 
---- The function that compiles a module, `compile(name, environment)`, and the modules that exist already, by name.
+--- The function that compiles a module, `compile(name, environment)`, and the modules that are loaded already, by name.
 local compile, loaded = ...
 
 -- Scripts may have replaced the globals when the functions below are called.

@@ -51,7 +51,8 @@ local function compile(path, text)
   errors.raise("syntax", what or message, { file = file or path, line = line and math.tointeger(tonumber(line)) })
 end
 
---- Raises an error from loading a file again; if it is neither an error object nor text, raises text that describes it.
+--- Raises again an error that occurred while a file was loaded. If it is neither an error object nor text, raises an error object that
+-- describes it.
 local function raise_again(err)
   if type(err) == "string" and err ~= "" or failures.is_error_object(err) then error(err, 0) end
   errors.raise("error", (failures.describe(err)))
@@ -72,12 +73,12 @@ function scenarios.load(path, text, is_support, identity)
   if not is_support then definitions.check_templates() end
 end
 
---- Loads only the n-th scenario of the next files, without the cost of the others.
+--- Makes the next files define only their n-th scenario, to save the time for the others.
 scenarios.want = definitions.want
 
---- Returns how far an interrupted scenario had come: { step, steps, failures, frames, source }; nil if none is running.
--- @tparam ?string traceback of the error that has ended it
--- @tparam ?string file its position at that time
+--- Returns the progress of an interrupted scenario: { step, steps, failures, frames, source }; nil if none is running.
+-- @tparam ?string traceback of the error that ended the scenario
+-- @tparam ?string file the file of the position at which it ended
 -- @tparam ?integer line
 function scenarios.progress(traceback, file, line)
   local current = state.current
@@ -89,7 +90,7 @@ function scenarios.progress(traceback, file, line)
   }
 end
 
---- Returns the text of a module in the form in which it is loaded: its calls of `check` show their operands, as in scenario files.
+--- Returns the text of a module with its calls of `check` rewritten so that they show their operands, as in scenario files.
 -- @tparam string path the name of the module in errors
 -- @tparam ?string prepared a previous result for the same text
 function scenarios.module(path, text, prepared)
@@ -97,7 +98,7 @@ function scenarios.module(path, text, prepared)
   return prepared or prepare(text)
 end
 
---- Fields of scenarios that stay in this state.
+--- Fields of scenarios that are not passed to the runner.
 local is_kept_here = { body = true, group = true, case_values = true }
 
 --- Returns the definitions without functions: { scenarios, templates }.

@@ -62,7 +62,7 @@ local function call(current, f, step)
     failure.kind = "timeout"
     table.insert(current.failures, failure)
   elseif not (kind == "scenario_skip" and current.is_skipped or kind == "cancelled" and was_interrupted(current)) then
-    -- An error caught by a step has a more precise position.
+    -- If a step has caught this error already, the position recorded there is more precise.
     local inner = current.caught
     if inner and rawequal(inner.value, caught.value) then caught, step = inner, inner.step end
     table.insert(current.failures, failures.make(caught, step))
@@ -76,7 +76,8 @@ local function watch_callbacks(current)
     restore_globals(current)
     local known = failures.forget(current, value)
     local failure = failures.make(known or { value = value, trace = {} }, known and known.step)
-    -- If the time limit was reached at the start of a callback, the position at which the scenario waits is more useful.
+    -- If the time limit was reached at the start of a callback, this failure has no position. The timeout is then reported at the position
+    -- of the scenario's wait.
     current.is_late = failure.kind == "timeout" and not failure.file
     if not current.is_late then table.insert(current.failures, failure) end
     current.is_interrupted = true
@@ -172,7 +173,7 @@ local function check_rest(current)
   if #current.tasks > 0 then report_tasks(current) end
 end
 
---- Returns whether the scenario failed as specified by its option `fails`; other outcomes are added to the failures.
+--- Returns whether the scenario failed as specified by its option `fails`; otherwise adds the differences to the failures.
 local function fails_as_said(current)
   local wanted, is_so = current.scenario.fails_with, true
   if not wanted then return true end

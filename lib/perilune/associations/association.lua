@@ -182,7 +182,8 @@ local function name_root(root, name)
   end
 end
 
---- Names an association after the field of the class to which it is assigned, because its rows are included under this name.
+--- Names an association after the field of the class to which it is assigned, because included rows are stored in a record's field with
+-- this name.
 -- @treturn association the association to store
 local function name_association(class, name, value)
   local root = value.node.root
@@ -201,7 +202,7 @@ local function is_column(info, name)
   return ok and column ~= nil
 end
 
---- Returns whether an association with the name would hide a method of the class or its records.
+--- Returns whether an association with this name would hide a method of the class or its records.
 local function shadows_method(info, name)
   for ancestor in record_class.ancestors(info) do
     if rawget(ancestor.members, name) ~= nil then return true end
@@ -234,7 +235,8 @@ record_class.on_definition(function(info, name, value)
   return true
 end)
 
---- Returns the identity by which Swift distinguishes the association's columns: its number, which all its derivations share, and its name.
+--- Returns the identity by which Swift distinguishes the association's columns: its name, and its number, which is the same for all its
+-- derivations.
 function association.identity(node)
   local root, name = node.root, node.name or node.root.name or "?"
   local identity = root.identities[name]
@@ -328,8 +330,8 @@ end
 --- The methods of columns that other libraries also have on associations.
 local comparisons = { eq = true, ne = true, is = true, is_not = true, is_in = true, is_not_in = true, is_null = true, is_not_null = true }
 
---- Raises for a name of another library, and for an association of the associated class. The message names both Class.name and
--- record:name(), because the association may come from either.
+--- Raises for a name of another library, and for the name of an association of the associated class. The message suggests both Class.name
+-- and record:name(), because the script may have obtained the association in either way.
 local function raise_other_name(self, source, name)
   local own = name_of(self)
   if type(name) ~= "string" then return end
@@ -409,7 +411,7 @@ local function check_includes(self, method)
   end
 end
 
---- Returns whether a request contains the values of another request, starting at a position.
+--- Returns whether the values of another request occur in this request after the first `first` values.
 local function has_values(self, first, other)
   for index = 1, other.node.count do
     if not rawequal(self[first + index], other[index]) then return false end

@@ -29,8 +29,8 @@ local function all_of(list)
   return result
 end
 
---- Returns whether an association only compares columns: it has no derivations, no `through` and no default scope, and is not the first of
--- several rows.
+--- Returns whether an association is only a comparison of columns: it has no derivations, no `through` and no default scope, and does not
+-- select the first of several rows.
 local function is_plain(association)
   local node = association.node
   while node.op == "named" do node = node.parent end
@@ -41,7 +41,7 @@ local function is_plain(association)
   return not root.target or root.is_unscoped or root.source.requests.default == nil
 end
 
---- Returns the columns of the row that refer to the associated row, and the names of the columns to which they refer.
+--- Returns the row's columns that refer to the associated row, and the names of the columns that they refer to.
 local function pairs_of(self, association)
   local root = association.node.root
   local owner_names, target_names = association_records.columns_of(root)
@@ -103,7 +103,8 @@ local function key_of(association)
   return columns, names
 end
 
---- Returns the condition that a row's first associated row fulfills a condition, by comparing the row's key with the keys of all such rows.
+--- Returns the condition that the first associated row of a row fulfills a condition. It compares the row's key with the keys of all rows
+-- whose first associated row fulfills the condition.
 local function of_first(self, association, condition, place)
   local root = association.node.root
   local columns = self.node.root.source:key(self.node.alias)

@@ -37,7 +37,8 @@ local function class_of(self, method)
   return class
 end
 
---- Returns the fields that link a new record to the record whose association the request is; empty for other requests.
+--- For a request such as `author:books()`, returns the fields that link a new record to `author`. For other requests, returns an empty
+-- table.
 local function fields_of_link(self, class, method, db)
   local link = rawget(self, "link")
   if not link or link.root.options.through then return {} end
@@ -56,7 +57,8 @@ local function fields_of_link(self, class, method, db)
   return fields
 end
 
---- Returns the values that a request determines for its new records: the fields of its link, and the fields required by its conditions.
+--- Returns the values that a new record of a request must have: the fields that link it to the request's record, and the fields that the
+-- request's conditions require.
 local function given_by(self, class, method, db)
   local link = fields_of_link(self, class, method, db)
   local fields = association_records.fields_of_conditions(self, class, db)
@@ -176,7 +178,7 @@ local function insert_linked(self, list, db, options)
   return results
 end
 
---- Inserts a list of records, all or none. Options and results are the same as for `Class:insert_all`.
+--- Inserts a list of records: either all of them or, after an error, none. Options and results are the same as for `Class:insert_all`.
 function public:insert_all(...)
   local db, list, options = database_argument.take("insert_all", 2, ...)
   check_linked(self, "insert_all")
@@ -198,7 +200,7 @@ end
 
 -- Finding or inserting -----------------------------------------------------------------------------------------------------------
 
---- Raises for a value that cannot be a field of a new record.
+--- Raises for key fields that cannot be the fields of a new record.
 local function check_key(method, key)
   key = check_fields(method, 1, key)
   if next(key) == nil then raise("argument", method .. ": argument 1: expected { column = value, ... }, got an empty table") end
@@ -211,7 +213,7 @@ local function check_key(method, key)
   return key
 end
 
---- Returns the request's rows whose columns have the values of a key, which are compared in the form in which an insert stores them.
+--- Returns a request for the rows whose columns match a key. The values of the key are converted as for an insert before they are compared.
 local function with_key(self, key, db)
   local source, others, found = self.node.root.source, {}, self
   local details = column_details.of_class(source.class, db)

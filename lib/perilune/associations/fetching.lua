@@ -16,13 +16,14 @@ local null = require("perilune.native.values").null
 
 local association_fetching = {}
 
---- The fields for keys that only this module reads, and the name of the column in them. No column can have these names.
+--- The record fields in which this module stores keys for its own use, and the name of the column in such a field. No table column can have
+-- these names.
 local function key_field(index) return "\0key " .. index end
 local key_name = "\0key"
 
 -- Segments --------------------------------------------------------------------------------------------------------------------
 
---- Returns the names of a segment's columns whose fields contain the stored values, by their position in the result.
+--- Returns, by position in the result, the names of those columns of a segment whose fields contain the stored values unchanged.
 local function plain_names(segment, class)
   local names, plain = {}, {}
   if not segment.whole then return names end
@@ -33,14 +34,14 @@ local function plain_names(segment, class)
   return names
 end
 
---- Returns the names of a segment's columns; false for a column whose name comes from SQLite.
+--- Returns the names of a segment's columns; false for a column that has the name reported by SQLite.
 local function column_names(segment)
   local names = table.move(segment.names, 1, #segment.names, 1, {})
   for column, name in pairs(segment.extras) do names[column - segment.first + 1] = name end
   return names
 end
 
---- Classes for the same tables whose fields contain the stored values.
+--- For each class, a class for the same table whose fields contain the stored values unchanged.
 local raw_classes = setmetatable({}, { __mode = "k" })
 
 local function raw_class(class)
@@ -55,13 +56,13 @@ local function raw_class(class)
 end
 
 --- Describes the records to create, for the row path: one segment for each segment of the plan, and one for each key column that is not a
--- field. The records of the latter are removed later.
+-- field. The records of these key columns are removed later.
 local function describe(plan, class)
   local list = {}
   for index, segment in ipairs(plan.segments) do
     -- Rows of a common table become plain rows later.
     segment.class = index == 1 and class or roots[segment.tag].target or raw_class(class)
-    -- Selected columns may have the names of other columns, so the request converts their fields.
+    -- A selected column may have the name of a different column of the table, so the request converts the fields.
     segment.made_class = segment.whole and segment.class or raw_class(segment.class)
     segment.plain = plain_names(segment, segment.class)
     segment.fields = {}
@@ -85,8 +86,8 @@ local function reader(list, plan, segment_index, column)
   local name = segment.plain[column]
   if name then return function(record) return rawget(record, name) end end
   local field = key_field(#list)
-  -- A column after the segment's own columns belongs to a joined table between both classes. It may have the name of a column of the class,
-  -- but a different type.
+  -- A column after the segment's own columns belongs to a table that is joined between the two classes. It may have the same name as a
+  -- column of the class, but a different type.
   local is_own = column < segment.first + segment.count
   list[#list + 1] = {
     class = raw_class(segment.class), first = column, count = 1, names = not is_own and { key_name } or nil, parent = segment_index, field = field,
@@ -126,7 +127,7 @@ local function prepare(plan, class)
     prefetch.class = root.target or raw_class(class)
     prefetch.is_chosen = not prefetch.plan.segments[1].whole
     prefetch.root = root
-    -- If an association is followed repeatedly, only the request has a node for it.
+    -- If an association of a table to itself is followed repeatedly, only the request itself has a node for it.
     prefetch.plan.node = value_types.node_in(value_types.nodes_of(plan)[prefetch.segment], "all", prefetch.name) or plan.node
   end
   plan.layout = list
@@ -134,7 +135,7 @@ end
 
 -- Records of all segments -------------------------------------------------------------------------------------------------------
 
---- Returns the records of a segment in the order of the result's rows; false for rows without such a record.
+--- Returns the records of a segment in the order of the result's rows; false for a row that has no record in this segment.
 local function records_of(plan, rows, segment_index, known)
   if segment_index == 1 then return rows end
   if known[segment_index] then return known[segment_index] end
@@ -174,10 +175,10 @@ local fetch_plan
 --- The maximum number of keys in a statement. SQLite binds at most 250,000 values.
 local most_keys = 50000
 
---- The rows with selected columns that are in fields of records but are not records.
+--- The set of rows with selected columns that are stored in fields of records. They are not records themselves.
 local chosen_rows = setmetatable({}, { __mode = "k" })
 
---- Marks a row with selected columns. Calling it returns the request of the association, as for a record in the same field.
+--- Marks a row with selected columns. Calling the row returns the request of the association, as for a record in the same field.
 local function choose(row, root, name)
   chosen_rows[row] = true
   local key = "\0" .. name
@@ -197,8 +198,8 @@ local function put(parents, prefetch, record)
   end
 end
 
---- Returns the metatable for a list of associated records. Calling the list with a record returns the record's request for the association
--- with this name.
+--- Returns the metatable for a list of associated records. A call of the list, `author.books(author)`, returns the record's request for the
+-- association with this name.
 local function list_metatable(root, name, is_chosen)
   local key = is_chosen and name .. "\0" or name
   local known = root.list_metatables[key]
@@ -219,10 +220,10 @@ function association_fetching.is_chosen(value)
   return type(metatable) == "table" and rawget(metatable, "is_chosen") == true and rawget(value, 1) ~= nil
 end
 
---- Makes a list of records the value of an association's field.
+--- Turns a list of records into the value of an association's field.
 function association_fetching.make_list(root, name, list) return setmetatable(list, list_metatable(root, name)) end
 
---- Prefetches lists in the most common case, in which rows are linked by one integer column on each side. Returns false in other cases.
+--- Prefetches lists whose rows are linked by one integer column on each side, the most common case. Returns false in all other cases.
 local function prefetch_simply(self, db, prefetch, parents)
   local name = prefetch.parent_name
   if not name or not prefetch.is_plural or not prefetch.key_forms or prefetch.key_forms[1] ~= "number" then return false end
@@ -247,7 +248,7 @@ local function prefetch_into(self, db, prefetch, parents)
   local keys, groups = association_keys.collect(prefetch, parents)
   for _, batch in ipairs(association_keys.batches(keys, most_keys, prefetch.number_columns)) do
     local json = not batch.has_texts and association_keys.json(batch.keys)
-    -- If all owners were fetched, `prefetch.plan` fetches all rows of the other table, which works only with integer keys.
+    -- After all owners were fetched, `prefetch.plan` fetches all rows of the other table. This is possible only with integer keys.
     local plan = json and prefetch.takes_keys and prefetch.plan or prefetch.plan_for_keys(batch.keys)
     plan.node = prefetch.plan.node
     local children, child_keys = fetch_plan(self, db, plan, prefetch.class, json)
@@ -349,13 +350,13 @@ end
 
 -- Preloading -------------------------------------------------------------------------------------------------------------------
 
---- Returns a copy of a prefetch that reads its keys from records that have been fetched before.
+--- Returns a copy of a prefetch that reads the keys from records fetched earlier.
 local function for_records(prefetch, segment, db)
   local association_records, readers, owner_columns = require "perilune.associations.records", {}, nil
   for index, column in ipairs(prefetch.parent_columns) do
     local name = segment.names[column - segment.first + 1]
     if not name then
-      -- A lazy field, which is fetched only for the keys of this plan.
+      -- The key is a lazy field, which the plan fetches only to read the key.
       owner_columns = owner_columns or association_records.columns_of(prefetch.root, db)
       name = owner_columns[index]
     end
@@ -367,7 +368,7 @@ end
 --- Sets the associated rows in the fields of records that have been fetched before, with one statement for each association.
 -- @param self a request that includes the associations
 function association_fetching.preload(self, list, db)
-  -- The plan for the first row is used, because other plans may fetch all rows of a table if all owners are fetched.
+  -- Uses the plan for the first row. The plan for all rows may assume that all owners are fetched, and fetch a whole table.
   local plan, class = request_plans.plan_of(self, db, "first"), self.node.root.source.class
   native_records.with_access(db, "read", function()
     prepare(plan, class)

@@ -3,7 +3,7 @@
 local sql_names = require "perilune.runtime.names"
 local association_keys = {}
 
---- For each form that the compiler may choose, a function that maps all values which SQLite considers equal to the same value.
+--- Functions by the form of a key, which the compiler chooses. Each one maps all values that SQLite considers equal to the same value.
 local forms = {}
 
 function forms.number(value)
@@ -37,8 +37,8 @@ function association_keys.values_of(readers_of_key, record)
   return values
 end
 
---- Returns a value of a key as a number; or, for text and blobs, its kind, `s` or `b`, and its bytes. A blob never equals text with the
--- same bytes.
+--- Returns a number unchanged. For text and blobs, returns their kind, `s` or `b`, and their bytes, because a blob never equals text with
+-- the same bytes.
 local function normal(value, form)
   if type(value) == "userdata" then return "b", tostring(value) end
   if form then value = forms[form](value) end
@@ -61,7 +61,7 @@ function association_keys.identity(values, key_forms)
   return table.concat(parts, " ")
 end
 
---- Returns whether a key has a number in a column that is compared only with texts. Such a key equals no other key.
+--- Returns whether a key has a number in a column that is compared only with text. Such a key never matches.
 local function has_numbers(values, text_columns)
   for _, column in ipairs(text_columns) do
     if type(values[column]) == "number" then return true end
@@ -69,8 +69,8 @@ local function has_numbers(values, text_columns)
   return false
 end
 
---- Returns the distinct keys of all parents as lists of values, and a table of the parents. Its keys are the keys of the parents, or, if
--- only SQLite can determine whether keys are equal, their positions in the list.
+--- Returns the distinct keys of all parents as lists of values, and a table that groups the parents by key. If only SQLite can determine
+-- whether keys are equal, the groups are indexed by the position of their key in the list instead.
 function association_keys.collect(prefetch, parents)
   local keys, groups, known, key_forms = {}, {}, {}, prefetch.key_forms
   for _, parent in ipairs(parents) do
@@ -89,7 +89,7 @@ function association_keys.collect(prefetch, parents)
   return keys, groups
 end
 
---- Returns text that identifies which of the given columns contain no number in a key.
+--- Returns text that lists the given columns in which a key has no number.
 local function other_columns(key, number_columns)
   local others = ""
   for _, column in ipairs(number_columns) do

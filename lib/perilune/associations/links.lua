@@ -19,7 +19,7 @@ local association_records = require "perilune.associations.records"
 --- The methods of requests for associated records that add or remove links.
 local verbs = {}
 
---- Returns the linking table of a record's request, and data for finding its rows.
+--- Returns the linking table of a record's request, and the data needed to find its rows.
 -- @treturn table `rows`: the request; `name`: the name of the association; `class`: the class of the linking table; `links`: the
 --   request for the record's rows in it; `own`: the stored values that link these rows to the record; `columns` and
 --   `target_columns`: the columns that link them to `target`
@@ -101,7 +101,7 @@ local function own_links(pivot)
   return condition and pivot.links:filter(condition) or pivot.links:none()
 end
 
---- Deletes links as records of their class, so that hooks and behaviors run. Without a key, one statement deletes all of them.
+--- Deletes links as records of their class, so that hooks and behaviors run. If their table has no key, one statement deletes all of them.
 -- @return the number of deleted links
 local function delete_links(pivot, links)
   if #record_class.description(pivot.class, pivot.db).key == 0 then return links:delete_all(pivot.db).changed_rows end
@@ -164,7 +164,7 @@ local function insert_link(pivot, values, fields)
   made:insert(pivot.db)
 end
 
---- Raises if the association does not contain the record after linking, because the record does not fulfill its conditions.
+--- Raises if a newly linked record is not among the rows of the association, because it does not fulfill the association's conditions.
 local function check_is_linked(pivot, values)
   if pivot.rows:filter(equal(pivot.rows, pivot.target_columns, values)):exists(pivot.db) then return end
   raise("argument", ("%s: the record does not fulfil the conditions of `%s`; change the record, or add a link that fulfils them by "

@@ -33,7 +33,7 @@ local function association_of(class, name)
   end
 end
 
---- Raises for an unknown name; suggests the names that a table of values may have: columns and associations.
+--- Raises for an unknown name in a table of values. Suggests a column or an association.
 local function raise_unknown(class, name)
   local info, names = record_class.info(class), {}
   for known in pairs(info.known) do names[#names + 1] = known end
@@ -156,7 +156,7 @@ end
 local write
 
 --- Returns the existing row with a node's key as a record; nil if there is no such row or the key is incomplete.
--- @tparam ?table link the stored values of the columns that link the row to its owner, which may be part of its key
+-- @tparam ?table link the stored values of the columns that link the row to its owner; these columns may be part of the row's key
 local function find_row(context, node, link)
   local description, key = record_class.description(node.class, context.db), {}
   if #description.key == 0 then return nil end
@@ -192,8 +192,8 @@ local function set_link(context, class, fields, stored)
   end
 end
 
---- Raises if an existing row belongs to a different owner, to prevent moving it by mistake. Rows may move out of a list that the same
--- values replace, or if the values set their columns.
+--- Raises if an existing row belongs to a different owner, so that it is not moved by mistake. Moving is allowed if the same call also
+-- replaces the row's previous list, or if the values set the linking columns.
 local function check_owner(context, node, row, link)
   if context.plan and context.plan:is_moved(row) then return end
   for column, value in pairs(link or {}) do
@@ -222,7 +222,7 @@ local function fulfil(context, node, record, demanded)
   return is_changed
 end
 
---- Writes a node for which the script has passed a record.
+--- Writes a node whose values the script has passed as a record.
 local function write_record(context, node, link, demanded)
   local record = node.record
   if not context.memories[record] then context.memories[record] = native_records.copy_record(record) end
@@ -264,7 +264,7 @@ local function write_row(context, node, link, demanded)
   return row
 end
 
---- Writes the row to which a record belongs, before the record, which needs its key.
+--- Writes the row to which a record belongs. This must happen before the record is written, because the record needs the key of that row.
 local function write_before(context, node, part)
   local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
   local target
@@ -350,7 +350,7 @@ local function with_path(context, f, ...)
   error(result, 0)
 end
 
---- Writes a record and its associated records, all or none.
+--- Writes a record and its associated records: either all of them or, after an error, none.
 -- @tparam ?database db
 -- @tparam table values columns and associations
 -- @tparam ?table options `delete_missing`: whether to delete rows that belong to the records but are missing from the lists

@@ -1,8 +1,8 @@
 --- Plans moves and deletions for `save_nested{ delete_missing = true }`, before any value is written.
 --
--- Rows that change lists are moved, and other rows that are missing from their list are deleted. Both happen before new rows are inserted,
--- so that a new row may reuse the unique key of a deleted one. If the owner of a row is deleted, the row is moved first, because the
--- deletion may cascade to it. If the new owner has not been inserted yet, the old owner is deleted last.
+-- A row that is missing from its list is moved if another list contains it; otherwise it is deleted. Both happen before new rows are
+-- inserted, so that a new row may reuse the unique key of a deleted one. If the owner of a row is deleted, the row is moved first, because
+-- the deletion may cascade to it. If the new owner has not been inserted yet, the old owner is deleted last.
 
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
@@ -51,7 +51,7 @@ local function row_of(context, node, part, owner)
   return native_records.knows_row(node.record) and node.record or nil
 end
 
---- Handles the rows missing from a list: plans to move rows that are in another list, to remove links, and to delete other rows.
+--- Plans how to treat the rows missing from a list: rows in another list are moved, links are removed, and other rows are deleted.
 local function read_part(self, context, part, owner)
   local kept = {}
   for _, node in ipairs(part.nodes) do
@@ -70,7 +70,7 @@ local function read_part(self, context, part, owner)
   end
 end
 
---- Returns the planned deletion of the row that currently owns another row; nil if its owner is not deleted.
+--- Returns the planned deletion of a row's current owner; nil if the owner will not be deleted.
 local function deletion_of_owner(self, context, part, row)
   -- The script may have changed these columns in its record, so the stored values are used.
   local stored = native_records.snapshot(row)
@@ -115,7 +115,7 @@ local function version_of(context, record)
   return row and row[column], column
 end
 
---- Returns the script's records that are up to date, with the versions of their rows.
+--- Returns the records passed by the script that have the current version of their rows, with these versions.
 local function fresh_records(self, context)
   local fresh = {}
   for node, record in pairs(self.rows) do
@@ -141,7 +141,7 @@ local function renew_versions(context, fresh)
   end
 end
 
---- Calls a function for each deletion, with its path as the current path.
+--- Calls a function for each deletion. During the call, the path of the deletion is the current path.
 local function each_at_path(context, entries, f)
   local outer = context.path
   for _, entry in ipairs(entries) do

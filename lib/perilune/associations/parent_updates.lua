@@ -18,8 +18,8 @@ local raise = errors.raise
 
 local parent_updates = {}
 
---- Returns the columns that determine the parent of a row: the names of the key columns, and of all columns including the one for soft
--- deletion.
+--- Returns the columns that determine the parent of a row: the columns that refer to the parent; and a second list that also includes the
+-- column for soft deletion.
 local function columns_of(root)
   local names = (association_records.columns_of(root))
   if not root.deleted_column then return names, names end
@@ -28,8 +28,8 @@ local function columns_of(root)
   return names, all
 end
 
---- Returns the values of a row's columns that refer to its parent, as a list to bind; nil if one is NULL. A softly deleted row has no
--- parent.
+--- Returns the values of the columns that refer to a row's parent, as a list to bind. Returns nil if one of them is NULL, or if the row is
+-- softly deleted.
 -- @tparam function value_of returns the row's value in a column
 local function key_of(root, value_of)
   local key = {}
@@ -64,8 +64,8 @@ local function snapshot_of(root, record)
   return row
 end
 
---- Returns a function for the stored values of a record's row before a write, regardless of the record's fields. Fetches the row if the
--- record has no sufficient snapshot.
+--- Returns a function that reads the values stored in a record's row before a write, not the fields of the record. Fetches the row if the
+-- record's snapshot lacks some of the columns.
 local function former_values(root, info, record, db)
   local row = snapshot_of(root, record)
   if row then return read_by(record, row) end
@@ -108,7 +108,7 @@ local function change(root, key, db, difference)
   if next(changes) ~= nil then parent(root, key):update_all(db, changes) end
 end
 
---- Updates the parents for an inserted record that has replaced or updated other rows.
+--- Updates the parents after an insert that has replaced or updated other rows.
 local function moved(root, replaced, now, db)
   local has_stayed = false
   for _, row in ipairs(replaced or {}) do

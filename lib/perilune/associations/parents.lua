@@ -17,7 +17,7 @@ local raise = errors.raise
 
 local parents = {}
 
---- For each record, the associated records that were assigned last, by association.
+--- For each record: by association, the associated record that was assigned last.
 local assigned = setmetatable({}, { __mode = "k" })
 
 --- Returns the root of a `belongs_to` association without `through`; raises for any other association.
@@ -121,7 +121,7 @@ local function is_moved(target, name, parent, owner_columns, target_columns)
   for index, column in ipairs(owner_columns) do
     local key = rawget(parent, target_columns[index])
     if key == nil or key == null or details.converters[column] then return false end
-    -- SQLite may have found the associated row by a comparison that ignores some differences.
+    -- SQLite may consider the keys equal although they are spelled differently, for example because of a collation.
     local stored = parent_row and parent_row[target_columns[index]] or key
     if not is_new and (not row or as_text(row[column]) ~= as_text(rawget(target, column))) then return false end
     differs = differs or as_text(stored) ~= as_text(rawget(target, column))
@@ -129,8 +129,8 @@ local function is_moved(target, name, parent, owner_columns, target_columns)
   return differs
 end
 
---- Sets the columns for associated records that were assigned to existing fields. Lua calls no metamethod for such an assignment, so it is
--- detected when the record is written or compared with its row.
+--- Sets the columns for associated records that were assigned to existing fields. Lua calls no metamethod when an existing field is
+-- assigned, so the assignment is detected only when the record is written or compared with its row.
 function parents.synchronize(info, target, db)
   for ancestor in record_class.ancestors(info) do
     for name, association in next, ancestor.associations do

@@ -23,8 +23,8 @@ local perilune = require "perilune"
 
 local association_records = {}
 
---- Returns the association as Swift has built it, for the current database or, if that lacks the tables, for the database for which it was
--- built last. Raises if no such database exists.
+--- Returns the association as built by Swift for the current database. If that database lacks the tables, returns the association built
+-- last for another database. Raises if it was never built.
 local function built(root, db)
   db = request_plans.database_for(db, root.name)
   local is_done, result = pcall(request_building.built, root, db, native_records.schema_generation(db))
@@ -49,7 +49,7 @@ end
 
 association_records.columns_of = columns_of
 
---- Returns a request for all rows of the target class, with the identity of the association, so that the association's columns refer to
+--- Returns a request for all rows of the target class. It has the identity of the association, so that the association's columns refer to
 -- these rows.
 local function rows_of_root(root, identity)
   local all = root.is_unscoped and sources.unscoped_request(root.target) or sources.class_request(root.target)
@@ -112,7 +112,7 @@ end
 
 association_records.stored_field = stored_field
 
---- Returns the value of a record's field that refers to another row, for the stored value.
+--- Converts a stored value to the value of a record's field that refers to another row.
 -- @param class the record's class
 function association_records.field_of(class, column, stored, db)
   local column_details = require "perilune.records.column_details"
@@ -125,8 +125,8 @@ function association_records.field_of(class, column, stored, db)
   return field
 end
 
---- Returns the values that a request's conditions require of its rows, by field. These come from comparisons of columns by `=`. Ignores
--- conditions that require NULL or anything else, and conditions in a part of a union or on one side of OR.
+--- Returns the values that a request's conditions require of its rows, by field. Only conditions of the form `column = value` count.
+-- Ignores comparisons with NULL, and conditions in a part of a union or on one side of OR.
 function association_records.fields_of_conditions(rows, class, db)
   local found, node, source = {}, rows.node, rows.node.root.source
   local function add(left, right, position, op)
@@ -175,11 +175,12 @@ function association_records.check_agrees(self, method, given, db)
   end
 end
 
---- Returns a column with the collation of the comparison with the other side.
--- @param collation the collation of the referenced column; false for the column's own
+--- Returns a column with the collation by which it is compared with the referenced column.
+-- @param collation the collation of the referenced column; false to keep the column's own
 function association_records.compared_by(column, collation) return collation and column:collating(collation) or column end
 
---- Returns the condition that a column equals a stored value of the other side by SQLite's comparison rules; nil if that is impossible.
+--- Returns the condition that a column equals a value stored in the referenced column, by SQLite's comparison rules. Returns nil if they
+-- can never be equal.
 -- @tparam string comparison how the value is compared
 -- @param collation the collation of the referenced column, or false
 function association_records.equal(column, value, comparison, collation)
@@ -221,7 +222,8 @@ function association_records.request_of(self, record, db)
   return rows
 end
 
---- Returns a record's request for the association that the class stores under a name, or else for the original association.
+--- Returns a record's request for the association that its class currently stores under a name. If the class has since replaced that
+-- association, uses the original one.
 function association_records.request_of_name(root, name, record, db, surplus)
   if surplus ~= nil then require("perilune.runtime.arity").refuse(name, 1, surplus) end
   local kept = root.owner and root.owner[name]

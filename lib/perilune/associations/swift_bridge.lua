@@ -98,7 +98,7 @@ end
 request_building.add_steps(steps)
 expression_building.add_builders(builders)
 
---- Builds a new association for the current database to report mistakes immediately. Its tables need not exist yet.
+--- Builds a new association for the current database, so that mistakes are reported immediately. The tables need not exist yet.
 association_building.check = request_building.check
 
 return association_building

@@ -18,7 +18,7 @@ end
 --- Copies the whole database over another one.
 -- @tparam perilune.database target
 -- @tparam ?table options `pages`: the number of pages to copy at a time; `pause`: the time between two steps, during which other
---   connections may use the databases; `progress`: called after each step with the numbers of copied pages and of all pages
+--   connections may use the databases; `progress`: called after each step with the number of copied pages and the total number of pages
 function public:backup_to(target, options)
   options = checks.options(place, options, {
     pages = { read_pages, "an integer of at least 1" }, pause = "any", progress = "function",

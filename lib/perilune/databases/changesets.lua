@@ -54,7 +54,7 @@ function Changeset:rows(db)
   return changesets.rows(db or native_records.default_database(), bytes)
 end
 
---- Returns the bytes of the changeset, for saving. `perilune.changeset` reads them.
+--- Returns the bytes of the changeset, for saving. `perilune.changeset` turns them into a changeset again.
 function Changeset:serialize()
   return own_bytes(self, "serialize")
 end
@@ -79,7 +79,7 @@ function Changeset:inverted()
   return make(changesets.invert(own_bytes(self, "inverted")))
 end
 
---- Returns a changeset with the changes of this one followed by the changes of another one. It has at most one change for each row.
+--- Returns a changeset with the changes of this one followed by the changes of another one. The changes of each row are combined into one.
 function Changeset:followed_by(other)
   return make(changesets.concat(own_bytes(self, "followed_by"), check_changeset("changeset:followed_by: argument 1", other)))
 end
@@ -161,7 +161,7 @@ end
 local function apply(handle, bytes, rule, tables)
   for _, name in ipairs(tables or {}) do native_schema.table(handle, name) end
   local applied, omitted, touched = changesets.apply(handle, bytes, rule, tables)
-  -- SQLite applies the changes without notifying observers, so observations are notified here.
+  -- SQLite does not notify observers when it applies the changes, so observations are notified here.
   if applied > 0 then
     native_observation.notify(handle, tables or touched)
     -- Triggers do not run either, so full-text tables are rebuilt.

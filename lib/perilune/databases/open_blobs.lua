@@ -16,8 +16,8 @@ local place = "db:open_blob"
 --- The default number of bytes in a piece.
 local piece_size = 64 * 1024
 
---- Raises unless the table stores its rows itself. SQLite would allow opening blobs for writing in other tables, even where it rejects
--- statements: in the schema, and in the internal tables of full-text search.
+--- Raises unless the table is an ordinary table that stores its own rows. SQLite would open blobs for writing even in tables that
+-- statements cannot change: the schema, and the internal tables of full-text search.
 local function check_table(db, schema)
   local kind = db:fetch_value("SELECT type FROM pragma_table_list(?) WHERE schema = ?", schema.name, schema.database)
   if sql_names.fold(schema.name):find("^sqlite_") then kind = "system" end
@@ -31,7 +31,7 @@ local function check_table(db, schema)
   end
 end
 
---- Raises unless the value exists and is a blob or text. The statement also makes observations depend on the row.
+--- Raises unless the value exists and is a blob or text. The statement that checks this also makes observations depend on the row.
 local function check_value(db, schema, column, rowid)
   local type = db:fetch_value(("SELECT typeof(%s) FROM %s.%s WHERE %s = ?"):format(
     sql_text.name(column), sql_text.name(schema.database), sql_text.name(schema.name), schema.row_id_names[1] or "rowid"), rowid)

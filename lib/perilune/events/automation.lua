@@ -44,18 +44,18 @@ local option_kinds = {
 
 -- One run ---------------------------------------------------------------------------------------------------------------------
 
---- Finished runs that are recorded once no code is using the database, because the code that triggers or cancels a run may be inside an
--- access.
+--- Finished runs that are not recorded yet. The code that triggers or cancels a run may be using the database, so the run is recorded once
+-- no code is using it.
 local unkept = {}
---- Whether recording these runs is scheduled.
+--- Whether a task that records these runs is scheduled.
 local is_keeping = false
 
---- Logs an error with the file and line where the automation is defined.
+--- Logs an error together with the file and line of the automation's definition.
 local function log_error(self, message, e)
   perilune.log.error(message, { automation = self.name, error = e ~= nil and tostring(e) or nil, script = self.file, line = self.line })
 end
 
---- Returns whether the handler of `perilune.on_error`, or the program, receives an error.
+--- Reports an error to the handler of `perilune.on_error` or to the program. Returns whether one of them received it.
 local function is_reported(self, e)
   if e == nil then return false end
   local is_ok, is_heard = pcall(native_loop.report, e, self.scope)
@@ -80,7 +80,8 @@ end
 --- The outcomes that are logged and reported to `on_failure`.
 local is_failure = { failed = true, interrupted = true, diverged = true }
 
---- Records a run. Reports its failure like the failure of a timer, or else logs it, unless a caller is waiting for the run. Never raises.
+--- Records a run. Unless a caller is waiting for the run, its failure is reported to the handler of timer errors or, without a handler,
+-- logged. Never raises.
 -- @tparam ?boolean is_last whether the program is ending, so that nothing can be retried later
 local function keep(self, details, is_awaited, is_last)
   -- Previews show the changes that an automation makes, but do not record the run.
@@ -93,7 +94,7 @@ local function keep(self, details, is_awaited, is_last)
   end
 end
 
---- Returns the runs to record, without the runs that newer ones would remove from the table immediately; failures are always included.
+--- Returns the runs that are worth recording: all failures, and those runs that would not be removed from the table at once by newer ones.
 -- Otherwise a thousand simultaneous events would need a thousand transactions.
 local function without_superseded(list_of_runs)
   local counts, wanted = {}, {}
@@ -117,7 +118,7 @@ local function keep_unkept(is_last)
   for _, run in ipairs(kept) do keep(run[1], run[2], run[3], is_last) end
 end
 
---- Records a run when the script waits or has ended.
+--- Records a run later, when the script waits or has ended.
 function keep_later(self, details, is_awaited, seconds)
   unkept[#unkept + 1] = { self, details, is_awaited }
   if is_keeping then return end
@@ -148,7 +149,7 @@ local function report_failure(self, context, details)
   if not is_started then log(e) end
 end
 
---- Returns whether another process continues the run if this process ends.
+--- Returns whether another process would continue the run after the end of this process.
 local function is_continued(run)
   if not run.id then return false end
   if run.automation.durable then return run.reason ~= "removed" end
@@ -298,7 +299,7 @@ local function fail(run, e)
   if run.automation.durable and run.id then
     local is_ok, problem = pcall(settle_durable, run, e)
     if is_ok then return end
-    -- The run could not be recorded. Other processes do not take it over while this process is alive, so it is released later.
+    -- The run could not be recorded. While this process is alive, no other process takes the run over, so it is released later.
     log_error(run.automation, "a durable run could not be settled; it is continued later", problem)
     forget_run(run)
     run.is_over = true
@@ -457,7 +458,7 @@ local function recover(self)
   end
 end
 
---- Cancels a run. If it is waiting, an error is raised where it waits, so that it can clean up.
+--- Cancels a run. If the run is waiting, the wait raises an error, so that the run can clean up.
 local function cancel_run(run, reason)
   run.is_cancelled, run.reason = true, reason
   if run.timer then
@@ -482,7 +483,7 @@ local function skip(self, trigger, reason)
   })
 end
 
---- Records a failed run, because the observed value could not be fetched.
+--- Records a run that failed because the observed value could not be fetched.
 -- @tparam ?number seconds the time until the next attempt; nil after the last attempt
 local function fail_to_look(self, e, seconds)
   local reason = "its observed value could not be fetched"
@@ -606,7 +607,7 @@ local function stop_trigger(self)
   self.source, self.next_due = nil, nil
 end
 
---- Records the queued triggers as skipped.
+--- Records the triggers that are queued as skipped runs.
 local function skip_waiting(self, reason)
   local waiting = self.waiting
   self.waiting = {}
@@ -846,7 +847,7 @@ function automations.resume()
 end
 
 --- Determines whether this state can be parked: closed until an automation is due or another program writes.
--- @tparam number least the minimum number of seconds until the next due time for which parking is worthwhile
+-- @tparam number least the minimum number of seconds until the next due time that makes parking worthwhile
 -- @tparam boolean ends whether to stop the triggers if the state can be parked, so that no run begins before it is closed
 -- @treturn table `reason` (why the state cannot be parked, or nil) and `next_due` (Unix seconds)
 function automations.rest(least, ends)
@@ -862,7 +863,7 @@ function automations.rest(least, ends)
   return rest
 end
 
---- Ends everything that a file has started before it failed to load. The previous automations stay active.
+--- Ends everything that a file started before its loading failed. The previous automations stay active.
 function automations.abandon(scope)
   local failed = staging or {}
   staging, is_resumed = nil, false

@@ -62,10 +62,10 @@ local function look_at_handler(look, handler)
   look:note_due(job_table.next_due(queue.db, queue.name))
 end
 
---- Examines the automations, job handlers and other event sources of this state, and the database. It does so in a write transaction, so
--- that it sees every commit that any program has begun.
+--- Examines the automations, job handlers and other event sources of this state, and the database. Uses a write transaction, so that
+-- commits that any program has begun are complete and visible.
 -- @tparam boolean is_active whether a run is active
--- @tparam number least the minimum number of seconds until the next due time for which parking is worthwhile
+-- @tparam number least the minimum number of seconds until the next due time that makes parking worthwhile
 -- @treturn table `reason` (nil if the state can be parked) and `next_due` (Unix seconds)
 function automation_parking.look(list, is_active, least)
   local look = setmetatable({ sources = {} }, Look)

@@ -39,7 +39,7 @@ local definition = own .. [[
     code TEXT
   )]]
 
---- A condition without `IN`, for which SQLite would create a temporary table with each written row.
+--- This condition uses `OR` because, for `IN`, SQLite would create a temporary table each time a row is written.
 local is_live = "(outcome = 'queued' OR outcome = 'running' OR outcome = 'waiting')"
 runs.is_live = is_live
 
@@ -74,7 +74,7 @@ local function to_json(value)
   return is_ok and text or nil
 end
 
---- Returns a run that has ended, in the form of a row of the table.
+--- Returns the table row for a run that has ended.
 -- @tparam table details the details of its end; some are missing for a suspended run
 function runs.row(automation, trigger, details)
   local function text(value) return value ~= nil and value ~= "" and tostring(value) or nil end
@@ -104,7 +104,7 @@ function runs.queue(db, run, consume)
   end)
 end
 
---- Releases runs that have not started, so that the next process with their automation starts them.
+--- Releases runs that have not started, so that the next process that defines their automation starts them.
 function runs.release(db, ids)
   db:write(function(handle)
     for _, id in ipairs(ids) do handle:execute(own .. "UPDATE perilune_automation_run SET owner = NULL WHERE id = ?", id) end
@@ -160,7 +160,7 @@ end
 --- Records the end of a run, and deletes the oldest runs of the automation.
 -- @tparam table run automation, trigger, started_at, duration (seconds), attempts, outcome, reason, error, traceback, output,
 --   statements; id if it was recorded before
--- @tparam integer keep the number of runs to keep, and also the number of skipped runs
+-- @tparam integer keep the number of runs to keep; as many skipped runs are kept in addition
 function runs.add(db, run, keep)
   runs.prepare(db)
   db:write(function(handle)
@@ -277,7 +277,7 @@ function runs.next_wake(db, automation)
     WHERE automation = ? AND outcome = 'waiting' AND wakes_at < '9999' AND ]] .. is_live, automation)
 end
 
---- Records, in the open transaction, that a run is waiting without being in memory. The current attempt is not counted.
+--- Records, in the open transaction, that a run is waiting and not in memory. The current attempt is not counted.
 -- @tparam table wait wakes_at, waits_for (the name of a signal), error (of a call that will be repeated)
 function runs.suspend(handle, id, wait)
   handle:execute(own .. [[

@@ -8,7 +8,7 @@ local job_table = require "perilune.events.job_table"
 
 local automation_status = {}
 
---- The number of seconds by which a run may be late without counting as a problem.
+--- A run that is late by at most this number of seconds is not reported as a problem.
 local grace = 60
 
 local function last_of(db, name, condition)
@@ -20,7 +20,7 @@ local function first_line(text)
   return text and text:match("^[^\n]*") or "no error is recorded"
 end
 
---- Returns the active run that has started first, and the problem with an active run, if any.
+--- Returns the oldest active run, and a problem that one of the active runs has, if any.
 local function look_at_active(db, name, stuck)
   local active = db:fetch_all("/* perilune */ " .. [[
     SELECT * FROM perilune_automation_run WHERE automation = ? AND ]] .. runs.is_live .. " ORDER BY id", name)

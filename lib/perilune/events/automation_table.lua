@@ -1,4 +1,4 @@
---- The table of automations: which process runs each automation, and due times, which are kept after the process has ended.
+--- The table of automations: the process that runs each automation, and the due times, which remain after that process has ended.
 
 local crashes = require "perilune.native.crashes"
 local owners = require "perilune.native.owners"
@@ -83,7 +83,7 @@ function automation_table.keep_only(db, file, names)
   end)
 end
 
---- Returns the names of the enabled durable automations with this event as their trigger, in any process.
+--- Returns the names of the enabled durable automations, of any process, that this event triggers.
 function automation_table.waiting_for_event(db, name)
   if not db:table_exists(automation_table.table_name) then return {} end
   return db:fetch_values(own .. "SELECT automation FROM perilune_schedule WHERE is_durable = 1 AND is_enabled = 1 AND trigger = ?", "event " .. name)

@@ -11,9 +11,10 @@ local automation_times = {}
 
 --- The maximum number of missed due times that are handled individually. Earlier ones are recorded together as one skipped run.
 local most_missed = 1000
---- Shorter periods are not recorded and start again with the program.
+--- The due times of shorter periods are not recorded. Such a period begins again when the program starts.
 local least_recorded_period = 1.0
---- The maximum number of missed due times to count from the first one. If there are more, only the last day is examined further.
+--- The maximum number of missed due times that are counted individually, starting with the first. If there are more, only due times within
+-- the last day are added.
 local most_counted = 20000
 
 local catch_up_words = { "all", "one", "skip" }
@@ -65,7 +66,7 @@ end
 
 --- Returns the due times that were missed while no process ran the automation.
 -- @tparam function next_after returns the next due time after a given time
--- @treturn {number,...} the last ones of them, at most `most_missed`
+-- @treturn {number,...} the most recent ones, at most `most_missed`
 -- @treturn integer their number, or a lower bound of it
 local function missed_times(first, now, next_after)
   local list = {}
@@ -83,7 +84,7 @@ local function catch_up(host, plan, first, now, on_due, next_due)
   local begin = #list - wanted + 1
   while begin <= #list and plan.max_late and now - list[begin] > plan.max_late do begin = begin + 1 end
   local left_out = count - (#list - begin + 1)
-  -- A single run counts for all missed due times, so none is skipped.
+  -- A single run makes up for all missed due times, so none is skipped.
   if left_out > 0 and not (plan.catch_up == "one" and begin <= #list) then
     local last = text_of(list[begin - 1] or list[#list])
     local text = left_out == 1 and "the due time %s was missed" or left_out .. " due times were missed, the last at %s"
@@ -95,8 +96,8 @@ local function catch_up(host, plan, first, now, on_due, next_due)
   end
 end
 
---- Returns the recorded next due time in Unix seconds if the trigger has not changed. Otherwise records a due time that the previous
--- trigger has missed.
+--- Returns the recorded next due time in Unix seconds, unless the automation's trigger has changed since. In that case, records the due
+-- time as missed if it has passed.
 local function recorded_due(host)
   local former = host.former
   if not former or not former.next_due_at then return nil end
@@ -121,7 +122,7 @@ function automation_times.read_schedule(place, options)
   local text = "schedule " .. parsed.text .. (parsed.zone and " " .. parsed.zone or "")
   return text, function(_, on_due, _, host)
     local now, due = os.time(), recorded_due(host)
-    -- If a parked state was opened again for a due time, that time is not missed, however late it is.
+    -- If a parked state was opened again because of a due time, this time does not count as missed, however late it is.
     local first = due and host.is_resumed and due <= now and due // 1 | 0 or nil
     if due and not first then catch_up(host, plan, due // 1 | 0, now, on_due, plan.next_after(now)) end
     local handle
@@ -169,7 +170,7 @@ function automation_times.read_every(place, options)
     local period = setmetatable({}, Period)
     local function tick(due)
       local now = seconds_of(perilune.now())
-      -- Several missed calls are combined into one. The clock may also have been set.
+      -- Several missed calls are combined into one. If the clock has been set, the period begins again.
       local next_due = due + seconds >= now and due + seconds - now <= seconds and due + seconds or now + seconds
       arm(period, next_due - now, function() tick(next_due) end)
       fire(host, on_due, { kind = "every", due = text_of(due) }, next_due)

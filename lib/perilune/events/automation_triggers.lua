@@ -29,7 +29,7 @@ local function table_name(value)
   return info and info.table or value
 end
 
---- Returns a fetch function that makes an observation depend on whole tables but reads at most one row from each.
+--- Returns a fetch function that makes an observation depend on all rows of some tables, although it reads at most one row of each.
 local function one_row_of_each(queries)
   local count = 0
   return function(handle)
@@ -39,8 +39,8 @@ local function one_row_of_each(queries)
   end
 end
 
---- Returns a fetch function for the fingerprints of all rows. Writes of other processes are detected without details, so that all rows must
--- be compared.
+--- Returns a fetch function for the fingerprints of all rows. When another process writes, it is unknown which rows it has changed, so all
+-- rows must be compared.
 local function all_rows_of_each(queries)
   return function(handle)
     local prints = {}

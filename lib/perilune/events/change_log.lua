@@ -272,7 +272,7 @@ local function start(self, plan)
   return state
 end
 
---- Reads the option `on` of a durable automation that observes changes.
+--- Reads the option `on` of a durable automation that is triggered by changes.
 function change_log.read(place, on, change_names)
   local change = on.change
   if type(change) == "function" then
@@ -290,7 +290,7 @@ function change_log.read(place, on, change_names)
     prepare(self, self.change_plan)
     return start(self, self.change_plan)
   end, function(db)
-    -- A run started by `run` receives the first row of the request or table.
+    -- A run that was started by the method `run` receives the first row of the request or table.
     return (marks.is_request(change) and change or perilune.record(names[1])):fetch_one(db)
   end
 end

@@ -34,7 +34,7 @@ end
 
 -- Adding ----------------------------------------------------------------------------------------------------------------------
 
---- Adds a run, in the open transaction if there is one.
+--- Adds a run to the queue, as part of the open transaction if there is one.
 -- @tparam ?table how `record(handle)` consumes the trigger in the same transaction
 function durable_queue.add(self, trigger, how)
   databases.guarded(self.db, function(handle)
@@ -44,7 +44,7 @@ function durable_queue.add(self, trigger, how)
   wake.later(self.db)
 end
 
---- Adds a run that this state will execute itself, and claims it.
+--- Adds a run and claims it at once, because this state will execute it.
 -- @treturn row
 function durable_queue.add_claimed(self, trigger)
   runs.prepare(self.db)
@@ -86,7 +86,7 @@ function durable_queue.key_of(self, context)
   return context.value ~= nil and change_log.key_of(self, context.value) or nil
 end
 
---- Sets the value and the key in the context of a run. For a change, the value is the changed row.
+--- Sets the fields `value` and `key` in the context of a run. For a run triggered by a change, the value is the changed row.
 function durable_queue.take_value(self, run)
   local trigger = run.trigger
   if trigger.kind == "change" then run.context.value = change_log.fetch(self, trigger) end
@@ -169,7 +169,7 @@ function durable_queue.recover(self)
   end
 end
 
---- Releases a run later, because the database could not be written when the run had to be recorded.
+--- Releases a run later. Called when a run had to be recorded, but the database could not be written.
 function durable_queue.give_back_later(run, continue)
   native_loop.start_timer(poll, nil, function()
     local is_ok = pcall(run.automation.db.write, run.automation.db, function(handle)

@@ -1,5 +1,5 @@
 --- Durable runs. After a wait or a crash, the function of a run is executed again from its beginning, and completed steps return their
--- recorded results. The methods in this file belong to the context that the function receives in an automation with `durable = true`.
+-- recorded results. In an automation with `durable = true`, the function receives a context that has the methods in this file.
 
 local crashes = require "perilune.native.crashes"
 local errors = require "perilune.native.errors"
@@ -19,14 +19,14 @@ local public = {}
 local durable_runs = {}
 
 local longest_name, longest_key, longest_value = 200, 500, 1 << 20
---- The time until which a wait without a timeout waits.
+--- The end of a wait that has no timeout.
 local never = "9999-12-31 23:59:59.999"
 
 local function is_cancellation(e)
   return type(e) == "userdata" and e.kind == "cancelled"
 end
 
---- Returns whether an error is temporary, because the database is locked or the disk is full. In this case nothing is recorded, and the run
+--- Returns whether an error is temporary, such as a locked database or a full disk. After such an error nothing is recorded, and the run
 -- continues later.
 function durable_runs.is_passing(e)
   local kind = type(e) == "userdata" and e.kind or ""
@@ -41,7 +41,7 @@ end
 
 -- Executing -------------------------------------------------------------------------------------------------------------------
 
---- Returns the progress of one branch of a run in this execution. The function itself is the branch "".
+--- Returns the state of one branch of a run in the current execution. The function of the run is the branch "".
 local function make_branch(execution, name)
   return {
     execution = execution, name = name, position = 0, steps = execution.steps[name] or {}, names = {}, undos = execution.undos,
@@ -174,7 +174,7 @@ local function record_failure(branch, step, e)
   branch.steps[branch.position] = step
 end
 
---- Calls the function of a step or a call. In it, the regular clock and random numbers are used.
+--- Calls the function of a step or a call, which uses the regular clock and random numbers.
 local function inside(branch, name, f, ...)
   branch.values.is_inside = name
   local results = table.pack(pcall(f, ...))
@@ -184,7 +184,7 @@ end
 
 -- Waiting ---------------------------------------------------------------------------------------------------------------------
 
---- Ends the current task. The function is executed again when the run can continue. No error is raised, so the script cannot catch one.
+--- Ends the current task without raising an error, which the script could catch. The function is executed again when the run can continue.
 local function suspend(branch, wakes_at)
   local execution = branch.execution
   if branch == execution.main then
@@ -198,7 +198,8 @@ local function suspend(branch, wakes_at)
   native_loop.abandon()
 end
 
---- Records that the run is waiting, in the transaction of the waiting step. A call that will be repeated has an error.
+--- Records that the run is waiting, in the transaction of the waiting step. If the wait precedes the repetition of a failed call, also
+-- records the error of that call.
 local function record_wait(branch, handle, step, waits_for)
   if branch == branch.execution.main then
     runs.suspend(handle, branch.execution.id, { wakes_at = step.wakes_at, waits_for = waits_for, error = step.error })
@@ -221,7 +222,7 @@ end
 
 local Run = {}
 
---- Returns the function and the options that follow the name, in either order.
+--- Returns the function and the options from the two arguments after the name, which may be in either order.
 local function read_arguments(method, name, first, second, kinds)
   check_name(method, name)
   if type(first) == "table" or first == nil then first, second = second, first end
@@ -277,7 +278,7 @@ local function settle_call(branch, step, retry, e)
   wait_on(branch, step)
 end
 
---- Calls a function with effects outside of the database, at least once and each time with the same key. The call is recorded before it
+--- Calls a function with effects outside of the database: at least once, and with the same key each time. The call is recorded before it
 -- begins, and its result afterwards.
 function Run:call(name, first, second)
   local branch, execution = branch_of(self, "call")
@@ -366,8 +367,8 @@ local function check_branches(list)
   return names
 end
 
---- Returns how several branches wait: the earliest time at which one of them continues, the name of a signal that one of them waits for,
--- and the error of a call that one of them will repeat. Returns nil if none waits.
+--- Combines the waits of several branches: returns the earliest time at which a branch continues, the name of a signal that a branch waits
+-- for, and the error of a call that a branch will repeat. Returns nil if no branch waits.
 local function common_wait(branches)
   local wait = {}
   for _, branch in ipairs(branches) do
@@ -415,7 +416,7 @@ function Run:all(list)
   local wait = common_wait(branches)
   if wait then
     execution.db:write(function(handle)
-      -- A signal may have arrived since the branch checked; in this case the run continues immediately.
+      -- A signal may have arrived after the branch checked for it. Then the run continues immediately.
       local has_signal = wait.waits_for and step_table.has_signal(handle, execution.automation, execution.run.key)
       if has_signal then wait.wakes_at = tostring(durable_values.clock()) end
       runs.suspend(handle, execution.id, wait)
@@ -442,7 +443,7 @@ function durable_runs.check_end(run)
   end
 end
 
---- Deletes the step whose error has made the run fail, so that it is repeated in the next attempt.
+--- Deletes the step that caused the failure of the run, so that it is repeated in the next attempt.
 function durable_runs.forget_failure(run, handle)
   for _, branch in pairs(run.execution.branches) do
     local step = branch.steps[branch.position]

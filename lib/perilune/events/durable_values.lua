@@ -1,5 +1,5 @@
---- The clock, random numbers and UUIDs of durable runs. They depend only on the run, so that executing its function again returns the same
--- values. In steps and calls, whose results are recorded, the regular functions are used instead.
+--- The clock, random numbers and UUIDs of durable runs. They depend only on the run, so that the function gets the same values when it is
+-- executed again. Inside steps and calls, the regular functions are used, because the results are recorded.
 
 local native_loop = require "perilune.native.loop"
 local perilune = require "perilune"
@@ -62,7 +62,7 @@ function durable_values.install()
   replace(perilune, "now", function(original)
     return function(...)
       local values = select("#", ...) == 0 and current()
-      -- The original function rejects arguments.
+      -- Calls the original function if arguments are given, because it reports them.
       return values and perilune.date(values.now_text) or original(...)
     end
   end)

@@ -34,7 +34,8 @@ local function self_of(self, method)
   return rawget(self, "history"), "history:" .. method
 end
 
---- Installs the history of the table, or updates it after a change of the table's columns. Existing rows become first versions.
+--- Installs the history of the table, or updates it after a change of the table's columns. Each existing row is recorded as a first
+-- version.
 function History.install(self, db)
   local self, place = self_of(self, "install")
   databases.guarded(checks.database(place, db), function(db) history_keeping.install(db, record_class.info(self.class).table, place) end)
@@ -104,7 +105,7 @@ function public.history(class)
   local self = { class = class }
   class.as_of = function(of, ...) return history_reading.as_of(of, ...) end
   class.history = function(target, db)
-    -- This is not a tail call, because the record would be missing from messages.
+    -- This is not a tail call. After a tail call, error messages could not name the record.
     local versions = history_reading.versions(class, target, db)
     return versions
   end

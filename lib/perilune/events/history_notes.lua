@@ -5,7 +5,7 @@ local errors = require "perilune.native.errors"
 local history_notes = {}
 
 --- Records a transaction with a note, and calls a function in it. If the function fails, everything is rolled back. If transactions with
--- notes are nested, changes belong to the inner one.
+-- notes are nested, changes belong to the innermost one.
 function history_notes.run(db, note, f, ...)
   local outer = db:fetch_value("SELECT id FROM perilune_transaction WHERE is_open")
   if outer then db:execute("UPDATE perilune_transaction SET is_open = NULL WHERE id = ?", outer) end

@@ -36,7 +36,7 @@ function history_reading.schema_of(db, table_name, place)
   return schema
 end
 
---- Returns the columns of a table for a SELECT, each after a prefix and with its own name.
+--- Returns the list of columns for a SELECT: each column has a prefix such as `h.`, and keeps its name in the result.
 local function select_list(schema, prefix)
   local terms = {}
   for index, name in ipairs(history_versions.column_names(schema)) do

@@ -20,8 +20,8 @@ local function histories_in(db, place)
   return tables
 end
 
---- Returns, for each row that a transaction has changed, its first and last version in the transaction, and the version before these, or
--- nil.
+--- Returns, for each row that a transaction has changed, its first and last version in the transaction, and the version that precedes them,
+-- which may be missing.
 local function changes_of(db, schema, transaction)
   local history, same_row = sql_text.name(history_tables.name_of(schema.name)), history_versions.same_key(schema, "h.%s IS c.%s")
   local key, terms = sql_text.names(schema.primary_key.columns), history_versions.key_terms(schema)
@@ -33,7 +33,8 @@ local function changes_of(db, schema, transaction)
     ORDER BY c.first DESC]]):format(history, same_row, history, same_row, key, history, terms), transaction)
 end
 
---- Restores a row to the version before a change. Deletes the row if there is no such version or it is a deletion.
+--- Restores a row to the version before a change. Deletes the row if it did not exist then: no such version exists, or it records a
+-- deletion.
 local function restore(db, schema, change)
   local target, history = sql_text.name(schema.name), sql_text.name(history_tables.name_of(schema.name))
   local key = sql_text.names(schema.primary_key.columns)
@@ -87,7 +88,7 @@ end
 -- @tparam integer transaction its id
 -- @treturn integer the number of restored rows
 function history_undoing.undo(db, name, transaction, place)
-  -- While rows are restored, the actions of foreign keys must not change other rows.
+  -- Foreign keys are not enforced while rows are restored, because their actions would change other rows.
   return databases.unenforced(db, function(db, is_enforced)
     history_reading.require_installed(db, name, place)
     if not db:fetch_value("SELECT 1 FROM perilune_transaction WHERE id = ?", transaction) then

@@ -32,7 +32,7 @@ function job_bridge.stop(number)
   return true
 end
 
---- Starts the jobs that are ready. Returns whether none is running.
+--- Starts the jobs that are ready. Returns whether no job is running afterwards.
 function job_bridge.is_idle(number)
   return job_workers.is_idle(handlers[number])
 end

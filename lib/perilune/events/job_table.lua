@@ -1,6 +1,6 @@
 --- The table of jobs, and its SQL statements. A job is `ready`, `delayed` until a time, `blocked` by an earlier job with the same order
--- key, or `running`, and in the end `done`, `dead` or `cancelled`. Because of these states, claiming a job is a single search in an index,
--- however many jobs are waiting or finished.
+-- key, or `running`; a finished job is `done`, `dead` or `cancelled`. With these states, a job is claimed by a single index lookup,
+-- regardless of the number of waiting and finished jobs.
 
 local crashes = require "perilune.native.crashes"
 local owner_leases = require "perilune.events.owner_leases"
@@ -13,8 +13,8 @@ local own = "/* perilune */ "
 --- The name of this state as an owner.
 local me = owners.current()
 
--- Conditions that are checked for each written row contain no `IN` with more than two values, because SQLite would create a temporary table
--- each time.
+-- Conditions that are checked whenever a row is written contain no `IN` with more than two values, for which SQLite would create a
+-- temporary table each time.
 local definitions = {
   own .. [[
   CREATE TABLE IF NOT EXISTS perilune_job (
@@ -104,7 +104,7 @@ function job_table.find_live(db, queue, key)
   return db:fetch_one(own .. "SELECT * FROM perilune_job WHERE queue = ? AND job_key = ? AND " .. live, queue, key)
 end
 
---- Returns a job with a key that has been completed since a time, or nil.
+--- Returns a job with the given key that was completed after the given time, or nil.
 function job_table.find_finished(db, queue, key, since)
   return db:fetch_one(own .. [[
     SELECT * FROM perilune_job WHERE queue = ? AND state = 'done' AND ended_at >= ? AND job_key = ? LIMIT 1]], queue, tostring(since), key)
@@ -148,7 +148,7 @@ local work = own .. [[
   SELECT EXISTS (SELECT 1 FROM perilune_job WHERE queue = ?1 AND state = 'ready')
     OR EXISTS (SELECT 1 FROM perilune_job WHERE queue = ?1 AND state = 'delayed' AND run_at <= ?2)]]
 
---- Returns whether a queue may have a job to claim. Idle queues are only checked by this, so that they write nothing.
+--- Returns whether a queue may have a job to claim. An idle queue performs only this check, which writes nothing.
 function job_table.has_work(db, queue)
   return db:fetch_value(work, queue, now_text()) == 1
 end

@@ -13,10 +13,10 @@ local job_workers = {}
 
 --- The interval in seconds for detecting work from other processes.
 local poll = 1.0
---- Jobs that take at most `quick` seconds are claimed together. After `longest_task` seconds, a worker continues in a new task, which has
--- new limits.
+--- Jobs are claimed together, up to `largest_batch` at a time, as long as each takes at most `quick` seconds. After `longest_task` seconds,
+-- a worker continues in a new task, for which the limits of a task begin again.
 local quick, longest_task, largest_batch = 0.002, 0.02, 32
---- The number of seconds that a slow job may run before jobs that were claimed together with it are released.
+--- When a job has run for this number of seconds, the jobs that were claimed together with it are released.
 local release_after = 0.1
 
 local Handler = { __name = "perilune.job_handler" }
@@ -76,7 +76,7 @@ local function traceback_of(e)
   return type(e) == "userdata" and e.traceback or nil
 end
 
---- Passes the recorded outcome of an attempt to the function of `on_outcome`.
+--- Passes the recorded outcome of an attempt to the function that was set by `on_outcome`.
 -- @tparam string state "done", "failed" or "dead"
 local function report_outcome(self, row, state, e, run_at)
   if not self.report then return end
@@ -128,7 +128,7 @@ local function timeout_error(self)
   return ("the attempt took longer than %gs"):format(self.queue.timeout)
 end
 
---- Runs a job. Records its result, unless this can be combined with the next claim.
+--- Runs a job and records a failure. A success is recorded later, together with the next claim, unless that is impossible.
 -- @treturn boolean whether the job has succeeded and must still be recorded as done
 local function work(self, worker, row)
   worker.current = row
@@ -199,8 +199,8 @@ local function work_through(self, worker, rows)
   end
 end
 
---- Records jobs that workers have completed or released but could not record. If the database refuses this again, it is tried again later;
--- other processes do not claim these jobs while this state exists.
+--- Records jobs that workers have completed or released but could not record. If this fails again, it is repeated later. Other processes do
+-- not claim these jobs while this state exists.
 local function settle_left(self)
   local left = self.left
   if #left.done == 0 and #left.released == 0 then return end
@@ -251,13 +251,13 @@ local function start_worker(self, rows)
   end, function(e)
     local is_ok, is_settled = pcall(settle_interruption, self, worker, e)
     if not is_ok or not is_settled then log_error(self, "a worker of a queue failed", is_ok and e or is_settled) end
-    -- The database may be writable again after this interval.
+    -- After this interval, tries to write to the database again.
     self.not_before = native_loop.now() + poll
     end_worker(self, worker)
   end, false, self.scope)
 end
 
---- Looks for jobs later, because a delayed job will be due or the rate limit will allow another job.
+--- Schedules the next search for jobs, at the time when a delayed job is due or the rate limit allows another job.
 local function look_later(self, seconds)
   if self.is_cancelled then return end
   if self.timer then native_loop.stop(self.timer) end
@@ -381,14 +381,14 @@ function job_workers.all()
   return list
 end
 
---- Returns whether a handler has work, or may get work if another process ends during a job.
+--- Returns whether a handler has work, or would get work if another process ended during a job.
 function job_workers.has_work(handler)
   local db, name = handler.queue.db, handler.queue.name
   if handler.worker_count > 0 or #handler.left.done + #handler.left.released > 0 or job_table.is_running(db, name) then return true end
   return job_table.has_work(db, name) and not job_table.is_paused(db, name)
 end
 
---- Stops a handler from starting jobs. The database still records this state as a worker of the queue.
+--- Stops a handler from starting jobs. In the database, this state remains recorded as a worker of the queue.
 function job_workers.suspend(handler)
   handler.is_cancelled = true
   native_loop.stop(handler.bell)

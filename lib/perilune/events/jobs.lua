@@ -147,7 +147,8 @@ local function guarded(queue, f, ...)
   return require("perilune.native.databases").guarded(queue.db, f, ...)
 end
 
---- Inserts a job. Returns the result of `db:execute` and the unfinished job with the key, if this may be a different job.
+--- Inserts a job. Returns the result of `db:execute`. If an unfinished job with the key may have existed before, also returns the
+-- unfinished job that has the key.
 local function insert(queue, text, read)
   if not read.key then return job_table.insert(queue.db, queue.name, text, read) end
   -- In one transaction, so that the other job cannot end between the two statements.
@@ -160,9 +161,9 @@ end
 
 --- Adds a job, in the open transaction if there is one.
 -- @param payload a value that JSON can represent
--- @tparam ?table options `key`, with `on_key` = "ignore", "raise" or "replace" for the case that a job with this key is not
---   finished, and `unique_for`: how long a finished job with the key also counts; `order_by`: jobs with the same value run one
---   after the other; `delay` or `at`; `priority`
+-- @tparam ?table options `key`, with `on_key`, "ignore", "raise" or "replace": what to do if an unfinished job has the same key; and
+--   `unique_for`: how long a job with the key also counts after it has finished; `order_by`: jobs with the same value run one after the
+--   other; `delay` or `at`; `priority`
 -- @treturn integer the id of the job, or of the existing job with the key
 -- @treturn boolean whether it was added
 function Jobs:enqueue(payload, options)
@@ -188,8 +189,8 @@ end
 
 --- Calls a function for each job. At most `concurrency` jobs run at the same time.
 -- @tparam function f receives a job: its payload's fields, `payload`, `id`, `key`, `attempt`, `is_repeat`
--- @tparam ?table options `transaction`: whether to run each job in the transaction that completes it; the function must not wait
---   then
+-- @tparam ?table options `transaction`: whether to run each job in the transaction that records it as done; if so, the function must not
+--   wait
 -- @return the handler, with `cancel`
 function Jobs:handle(f, options)
   local place = "jobs:handle"

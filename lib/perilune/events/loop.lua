@@ -54,8 +54,8 @@ function public.after(seconds, f, ...)
   return make_handle(native_loop.start_timer(seconds, nil, bind(f, ...)))
 end
 
---- Calls a function at an interval in seconds, at least 0.001. If several calls become due while the function is running, they are combined
--- into one.
+--- Calls a function repeatedly, at an interval of at least 0.001 seconds. If several calls become due while the function is running, they
+-- are combined into one.
 function public.every(seconds, f, ...)
   local period = read_seconds("perilune.every", seconds, 0.001)
   check_function("perilune.every", f)
@@ -95,7 +95,7 @@ local function succeed(task, ...)
   if task.place then native_loop.release(task.place) end
 end
 
---- Ends a task with an error. Raises the error in the task that is waiting for it; without one, reports the error as unhandled.
+--- Ends a task with an error. Raises the error in the task that is waiting for it; if no task is waiting, reports the error as unhandled.
 local function fail(task, e)
   if task.state ~= "running" then return end
   task.state, task.error = "failed", e

@@ -1,5 +1,5 @@
---- Owner leases: determine whether the owner of a row still exists. For an owner on this machine, this is known directly. An owner on
--- another machine must renew its lease in a table.
+--- Owner leases: determine whether the owner of a row still exists. An owner on this machine can be checked directly. An owner on another
+-- machine must regularly renew its lease in a table.
 
 local native_loop = require "perilune.native.loop"
 local owners = require "perilune.native.owners"

@@ -30,7 +30,7 @@ function retries.read(place, value)
   return { times = times, wait = durations.read(place .. ": option `retry.wait`", options.wait or 1), factor = factor }
 end
 
---- Returns the number of seconds to wait after a number of failures.
+--- Returns the number of seconds to wait before the next attempt, given the number of failures so far.
 function retries.wait(retry, failures)
   -- Prevents 0 * infinity, which is NaN.
   return retry.wait == 0 and 0.0 or math.min(retry.wait * retry.factor ^ (failures - 1), longest_wait)

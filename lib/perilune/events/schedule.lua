@@ -13,7 +13,8 @@ local public = {}
 local months = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec" }
 local days = { [0] = "sun", "mon", "tue", "wed", "thu", "fri", "sat" }
 
---- The fields in order: name, minimum, maximum, and words for numbers. In a field with a cycle, ranges may wrap around: fri-mon, 22-6.
+--- The fields in order: name, minimum, maximum, and the words that stand for numbers. In a field with a `cycle`, ranges may wrap around:
+-- fri-mon, 22-6.
 local fields = {
   { name = "minute", low = 0, high = 59 },
   { name = "hour", low = 0, high = 23, cycle = 24 },
@@ -132,7 +133,7 @@ local function is_due(schedule, time)
   return schedule[4][time.month] and is_day(schedule, time) and schedule[2][time.hour] and schedule[1][time.min]
 end
 
---- Returns whether clocks go forward at this time, so that local time skips a time at which the schedule is due.
+--- Returns whether clocks go forward at this time, so that local time skips a due time of the schedule.
 local function has_missed(schedule, moment)
   if not schedule.is_fixed then return false end
   local before, now = offset(schedule, moment - 60), offset(schedule, moment)
@@ -158,13 +159,13 @@ local function noon(year, month, day)
   return days * 86400 + 43200
 end
 
---- Returns the beginning of the next hour, or a later time that is still before the day or month with the given noon begins.
+--- Returns the next time to examine: the beginning of the next hour, or `hours` before the given noon if that is later.
 local function skip(moment, time, begin, hours)
   return math.max(moment + (60 - time.min) * 60, begin and begin - hours * 3600 or 0)
 end
 
---- Returns the first time after another one at which a schedule is due, in Unix seconds. Returns nil without a due time in the next forty
--- years, the longest time until February 29 falls on a given day of the week.
+--- Returns the first due time of a schedule after a given time, in Unix seconds. Returns nil if it is not due within forty years, which is
+-- the longest time until February 29 falls on a given day of the week.
 local function next_time(schedule, after)
   local moment = after - after % 60 + 60
   local limit = after + 40 * 366 * 86400
@@ -189,13 +190,13 @@ end
 
 -- Calls -----------------------------------------------------------------------------------------------------------------------
 
---- The maximum number of seconds until the clock is read again, because it may be set while waiting.
+--- During a wait, the clock is read again after at most this number of seconds, because it may have been set.
 local longest_wait = perilune.context == "live" and 60 or math.huge
 
 local Schedule = { __name = "perilune.schedule" }
 Schedule.__metatable = "schedule"
 
---- If the clock is set back by more than this number of seconds, its previous time is assumed to be wrong and ignored.
+--- If the clock is set back by more than this number of seconds, the time before the change is assumed to have been wrong and is ignored.
 local longest_setback = 3 * 3600
 
 --- Returns the next due time in Unix seconds, or nil.
@@ -268,7 +269,7 @@ end
 
 --- Calls a function at the times of a parsed schedule.
 -- @tparam ?number jitter the maximum random delay of calls in seconds
--- @tparam ?integer first a due time in the past, at which to begin
+-- @tparam ?integer first a due time in the past for which the function is called first
 function schedule.start(parsed, f, jitter, first)
   local self = setmetatable({ schedule = parsed, f = f, jitter = jitter, first = first }, Schedule)
   arm(self)
@@ -284,8 +285,7 @@ local function refuse_moment(text)
   if perilune.date.is(text) then checks.fail("perilune.schedule", 'expected a schedule, such as "0 9 * * mon-fri", got a date; use perilune.at(date, f) for one moment') end
 end
 
---- Calls a function once, at a given time, which may be any value that `perilune.date` accepts. If the time has passed, calls the function
--- immediately.
+--- Calls a function once at a given time: any value that `perilune.date` accepts. If the time has passed, calls the function immediately.
 function public.at(date, f)
   if type(date) == "string" and is_schedule(date) then checks.fail("perilune.at", "expected a date, got a schedule; use perilune.schedule(" .. ("%q"):format(date) .. ", f)") end
   local moment = date
@@ -310,8 +310,8 @@ end
 -- There are five fields: minute, hour, day of the month, month and day of the week. Each is `*`, a number, a range `1-5`, a step `*/10`, or
 -- a list of these. Ranges of hours, months and days of the week may wrap around (`22-6`, `fri-mon`). Months and days may be names ("jan",
 -- "mon"). "@hourly", "@daily", "@weekly", "@monthly" and "@yearly" are abbreviations. Times are local. If a time of day is skipped because
--- clocks go forward, the call is due at that moment; if it occurs twice, the call is due the first time. This does not apply if the minute
--- or the hour is a star. Times that pass while the machine sleeps cause a single call afterwards.
+-- clocks go forward, the call is due at that moment; if it occurs twice, the call is due the first time. Neither rule applies if the minute
+-- or the hour is `*`. If several due times pass while the machine sleeps, the function is called once afterwards.
 -- @tparam ?table options `zone`: the name of a time zone; `jitter`: the maximum random delay of a call
 function public.schedule(text, f, options)
   refuse_moment(text)

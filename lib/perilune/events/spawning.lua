@@ -1,4 +1,4 @@
---- A hook for tasks of a script, for test runners: `spawning.watch(task, call)` is called for each spawned task with its function, and
--- returns the function to call instead. It is nil without a hook.
+--- A hook with which test runners observe the tasks of a script. If it is set, `spawning.watch(task, call)` is called for each spawned task
+-- and its function `call`, and returns the function to call instead.
 
 return { watch = nil }

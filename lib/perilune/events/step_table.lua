@@ -11,7 +11,7 @@ local own = "/* perilune */ "
 --- The name of this state as an owner.
 local me = owners.current()
 
--- Conditions without `IN`, for which SQLite would create a temporary table with each written row.
+-- These conditions use `OR` because, for `IN`, SQLite would create a temporary table each time a row is written.
 local definitions = {
   own .. [[
   CREATE TABLE IF NOT EXISTS perilune_step (
@@ -95,7 +95,8 @@ function step_table.delete_all(handle, run_id)
   handle:execute(own .. "DELETE FROM perilune_step WHERE run_id = ?", run_id)
 end
 
---- Resets the number of interruptions, because a run that completes steps does not end its process each time.
+--- Resets the number of interruptions. It limits the runs that end their process each time, and a run that completes a step is not one of
+-- them.
 function step_table.forget_interruptions(handle, run_id)
   handle:execute(own .. "UPDATE perilune_automation_run SET interruptions = 0 WHERE id = ?", run_id)
 end

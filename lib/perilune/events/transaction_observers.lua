@@ -1,4 +1,4 @@
---- Transaction observers: the methods of databases that observe transactions.
+--- Transaction observers: the database methods that add them, and the calls of their functions.
 
 local errors = require "perilune.native.errors"
 local native_loop = require "perilune.native.loop"
@@ -82,8 +82,8 @@ local function read_mail()
   end
 end
 
---- Handles errors of did_commit and did_rollback like errors of timers and tasks, because the writer's transaction has ended and does not
--- depend on them.
+--- Handles errors of did_commit and did_rollback like errors of timers and tasks: they are not errors of the writer, whose transaction has
+-- already ended.
 observers.set_failure(function(err)
   native_loop.start(function() error(err, 0) end)
 end)
@@ -98,8 +98,8 @@ end
 --- The scope that has added each observer. The observer is cancelled when the scope ends.
 local scopes = setmetatable({}, { __mode = "k" })
 
---- Returns a function that runs in a scope. The writer calls observers, but timers and tasks that they start must belong to the observer's
--- scope.
+--- Wraps a function so that it runs in a scope. A writer in another scope may call the observer, but the timers and tasks that the observer
+-- starts must belong to the observer's own scope.
 local function in_scope(scope, f)
   return function(value)
     local outer = native_loop.enter_scope(scope)

@@ -59,14 +59,14 @@ local function read(self)
 end
 
 local function refresh(self)
-  -- If equal values are delivered, too, there must be a signal before a value is delivered again.
+  -- If equal values are delivered too, only a signal shows that there is something to deliver.
   if self.keeps_duplicates and self.has_looked and not native_observation.take_signal(self.observer) then return false end
   self.has_looked = true
   return take(self, map(self, read(self)))
 end
 
---- Pauses the observation before a failed fetch is repeated, even if there are more changes. Adds the number of seconds to the error as
--- `retry_in`.
+--- Pauses the observation after a failed fetch; changes during the pause do not end it. Adds the length of the pause in seconds to the
+-- error, as the field `retry_in`.
 local function back_off(self, e)
   if type(e) == "userdata" and e.kind == "cancelled" then return end
   self.failures = (self.failures or 0) + 1
@@ -168,13 +168,13 @@ function Observation:next()
   while self:is_active() do
     native_loop.wait(self.place)
     if not self:is_active() then return end
-    -- Changes during a pause are handled when the pause ends.
+    -- Nothing is fetched during a pause. Changes are handled when it ends.
     local results = self.is_suspended and { false, n = 1 } or table.pack(refresh(self))
     if results[1] then return table.unpack(results, 2, results.n) end
   end
 end
 
---- Replaces a first value of nil by perilune.null, because nil would end a loop.
+--- Returns the values with perilune.null in place of a nil first value, which would end a `for` loop.
 local function or_null(self, first, ...)
   if first == nil and self:is_active() then return null, ... end
   return first, ...
@@ -194,7 +194,8 @@ local function fetch_of(place, source)
   return function(handle) return request:fetch_all(handle) end
 end
 
---- Changes the fetch of the observation, for example to the next page of a list. Delivers the new value unless it equals the last one.
+--- Replaces the fetch function of the observation, for example to show the next page of a list. Delivers the new value unless it equals the
+-- last one.
 -- @param source a function as for `db:observe`, or a request
 function Observation:change(source)
   local fetch = fetch_of("observation:change: argument 1", source)
@@ -270,8 +271,8 @@ local function observe(place, db, fetch, callback, options)
     duplicates = "boolean", keeps_alive = "boolean", looks_first = "boolean", map = "function", on_error = "function", poll = "any", regions = "any",
   }, "observation_option")
   local period = options.poll ~= nil and require("perilune.runtime.durations").read(place .. ": option `poll`", options.poll, 0.001)
-  db:is_inside_transaction() -- raises if the database cannot be used, in on_change for example
-  -- This must happen before the observation starts, because a connection's first read of the schema is treated as a schema change.
+  db:is_inside_transaction() -- raises if the database cannot be used here, for example in on_change
+  -- This reads the schema. It must happen before the observation starts, because the first read of a connection counts as a schema change.
   local touch = options.regions ~= nil and touching(place .. ": option `regions`", db, options.regions) or nil
   local observer, object = native_observation.start(db)
   local self = setmetatable({
@@ -388,7 +389,7 @@ function Shared:observe(callback)
   check_callable("shared:observe: argument 1", callback)
   if self.is_over then errors.raise("usage", "shared:observe: the observation was cancelled") end
   local is_new = not self.observation
-  -- Observe first: if this raises, no subscription remains. The value is delivered later.
+  -- Start the observation first, so that no subscription remains if this raises. It delivers the value later.
   if is_new then
     self.observation = observe("db:share_observation", self.db, self.fetch, function(...) deliver_to_all(self, ...) end, self.options)
   end
@@ -420,7 +421,7 @@ end
 
 Shared.__close = Shared.cancel
 
---- Cancels the subscription. Returns whether it was active. Without subscriptions, nothing is fetched.
+--- Cancels the subscription. Returns whether it was active. After the last subscription is cancelled, nothing is fetched.
 function Subscription:cancel()
   local was_active = self.is_active_now
   self.is_active_now = false

@@ -6,7 +6,7 @@ local owners = require "perilune.native.owners"
 
 local wake = {}
 
---- The databases for which ringing the bell is scheduled.
+--- The databases whose bell will ring once this state is idle.
 local is_ringing = setmetatable({}, { __mode = "k" })
 
 --- Returns the name of a database's bell, which all connections to the database in this process share.
@@ -21,7 +21,7 @@ function wake.listen(db, f, keeps_alive)
   return bells.listen(bell_of(db), f, keeps_alive)
 end
 
---- Rings the bell once this state is idle, so that the current transaction has ended.
+--- Rings the bell once this state is idle, after the current transaction has ended.
 function wake.later(db)
   if is_ringing[db] then return end
   local bell = bell_of(db)

@@ -1,6 +1,6 @@
---- Detects comparisons that have the same result for all rows: of numbers with the text that a function returns, of words with a column of
--- numbers, or of an hour with a column of days. SQLite evaluates them without an error. The errors raised here name the value that was
--- probably meant.
+--- Detects comparisons that have the same result for all rows: for example of a number with a function that returns text, of a word with a
+-- column of numbers, or of an hour with a column of days. SQLite evaluates them without an error. The errors raised here suggest the value
+-- that was probably meant.
 
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
@@ -40,7 +40,7 @@ local texts, words = { number = true, string = true }, { string = true, boolean 
 local suspects = { booleans = words, integers = words, floats = words, numbers = words, texts = words, ["number result"] = words, ["text result"] = texts,
   ["truth result"] = texts }
 
---- Returns the types of values for which a comparison with an expression is checked; false for none.
+--- Returns the types of values that must be checked when they are compared with an expression; false if no type must be.
 function comparison_mistakes.suspects_of(shape)
   local kind = kind_of(shape)
   shape.suspects = kind and suspects[kind] or false
@@ -125,7 +125,7 @@ local function format_of(left)
   return type(format) == "string" and format or nil
 end
 
---- The beginnings of names of days and months, which no format of SQLite has.
+--- The first three letters of the names of days and months. The function strftime in SQLite produces no such names.
 local names_in_words = {}
 for name in ("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec"):gmatch("%a+") do names_in_words[name] = true end
 

@@ -17,7 +17,8 @@ local public = {}
 
 --- Returns the expression of a column.
 -- @tparam ?string table the table, or nil for a column with this name in any table of the request
--- @tparam ?place identifies one of several sources of the same table: an alias, or the number and name of the association that leads to it
+-- @tparam ?place selects one of several sources of the same table: an alias, or the number and name of the association that leads to the
+--   source
 -- @tparam ?table column_type see `classes.column_type`
 function operators.column(name, table_name, place, column_type)
   local shape = new_shape("column", {}, name)
@@ -41,7 +42,7 @@ function marks.resolve_dates(condition, form_of)
   end)
 end
 
---- Returns the names of the parameters in SQL text. Mistakes in the text are detected when it becomes part of a request.
+--- Returns the names of the parameters in SQL text. Mistakes in the text are reported later, when it becomes part of a request.
 local function parameters_of(text)
   if not text:find("[:@$]") then return {} end
   local names, known, places = {}, {}, native_sql.placeholders(text) or {}
@@ -145,7 +146,8 @@ local aggregates = {
   json_group_array = "json_group_array", string_agg = "group_concat",
 }
 
---- Functions that return the same value for all rows if no argument is an expression, with the corresponding methods.
+--- SQL functions that need an expression among their arguments to return different values for different rows, with the corresponding
+-- methods of expressions.
 local scalars = { ifnull = "coalesce", substring = "substr" }
 for name in ("abs coalesce hex instr length lower ltrim quote replace round rtrim sign substr trim typeof unicode upper"):gmatch("%a+") do
   scalars[name] = name
@@ -156,7 +158,8 @@ local dates = { date = 1, time = 1, datetime = 1, julianday = 1, unixepoch = 1, 
 
 local function is_identifier(text) return text:find("^[%a_][%w_]*$") ~= nil end
 
---- Returns the position of a text argument that must be meant as a column name, and the method to use instead; nil if none exists.
+--- Returns the position of a text argument that was probably meant as a column name, and the method to use instead; nil if there is no such
+-- argument.
 local function misplaced_name(name, arguments)
   local aggregate, date = aggregates[name], dates[name]
   if date then

@@ -1,6 +1,6 @@
---- Comparisons of date columns with dates. A column stores text, and one date may have several texts (see stored_dates.lua). Therefore a
--- comparison with a day becomes a range, `due >= '2026-03-31' AND due < '2026-04-01'`, and a comparison with an instant lists all its
--- texts. Both can use an index on the column.
+--- Comparisons of date columns with dates. A column stores dates as text, and the same date can be written in several ways (see
+-- stored_dates.lua). Therefore a comparison with a day becomes a range, `due >= '2026-03-31' AND due < '2026-04-01'`, and a comparison with
+-- an instant lists all its texts. Both can use an index on the column.
 --
 -- Values that are not dates are compared without conversion, as are expressions that are not date columns.
 
@@ -22,10 +22,11 @@ local function both(left, op, right) return join(shapes.shape_with_shape(left.sh
 
 -- Operands --------------------------------------------------------------------------------------------------------------------
 
---- Returns a function that returns the operand for one of a date's texts, which is given by name; nil if the value is not a date.
+--- Returns a function that takes the name of one of a date's texts and returns the operand for this text. Returns nil if the value is not a
+-- date.
 local function texts_of(column_type, value, op)
   if marks.is_expression(value) and value.shape == shapes.slot then
-    -- The value has been converted to its stored form, unless a script has created it from a date.
+    -- The value is in its stored form already, unless a script has created it from a date.
     if not date.is(value[1]) then return nil end
     value = value[1]
   end
@@ -41,7 +42,7 @@ local function texts_of(column_type, value, op)
   return texts and function(name) return operators.of_value(texts[name]) end, texts
 end
 
---- The maximum number of texts for an instant, which midnight has.
+--- The maximum number of texts for the same instant. Only midnight has that many.
 local most_spellings = 4
 
 --- Returns operands for all texts of an instant.
@@ -55,7 +56,7 @@ local function spellings_of(text, texts)
   return list
 end
 
---- Returns the comparison `date =` or `date <>`. Its operands are the column and the texts; swift_bridge.lua builds the SQL.
+--- Returns the comparison `date =` or `date <>`. Its operands are the column and the date's texts. The SQL is built in swift_bridge.lua.
 local function equality(op, form, column, operands)
   return list_operation("date " .. op, form, { column, n = #operands + 1, table.unpack(operands) }, "column:eq")
 end
@@ -74,8 +75,8 @@ local orders = {
 
 local mirrored = { ["<"] = ">", ["<="] = ">=", [">"] = "<", [">="] = "<=" }
 
---- Returns the type of a date column; nil for other expressions. An expression with values is not accepted, because it cannot be repeated
--- in the SQL.
+--- Returns the type of a date column; nil for other expressions. Also returns nil for an expression that contains values, because the SQL
+-- would have to contain it twice.
 local function type_of(column)
   local type = column.shape.count == 0 and shapes.type_of(column.shape)
   return type and type.form and type or nil
@@ -112,7 +113,7 @@ end
 
 -- Lists -----------------------------------------------------------------------------------------------------------------------
 
---- The number of days from which on a list is passed as JSON, so that the SQL does not depend on its length.
+--- Lists with at least this many days are passed as JSON, so that the SQL does not depend on their length.
 local json_threshold = 17
 
 --- Returns the condition that a column has one of many days.
@@ -124,7 +125,7 @@ local function in_days(column, days)
 end
 
 --- Separates the dates in a list from its other values.
--- @return the texts of the dates, by their stored text; the stored texts in order; the other values
+-- @return the texts of each date, by its stored text; the stored texts in the order of the list; the other values
 local function separate(type, list)
   local by_text, stored, others = {}, {}, {}
   for _, value in ipairs(list) do
@@ -136,8 +137,8 @@ local function separate(type, list)
   return by_text, stored, others
 end
 
---- Returns the values with which to replace a list for a date column, and a condition for the other values of the list. Returns nil for
--- other columns.
+--- For a date column, returns the stored texts that replace the dates of a list, and a condition for those values of the list that need
+-- one. Returns nil for other columns.
 function date_comparisons.list(column, list)
   local type = type_of(column)
   if not type then return nil end
@@ -165,7 +166,7 @@ end
 
 -- Columns given by name ---------------------------------------------------------------------------------------------------------
 
---- Returns whether a shape is a column without a table, like the result of perilune.column(name).
+--- Returns whether a shape is a column whose table is not specified, such as perilune.column(name).
 local function is_bare(shape) return shape.op == "column" and not shape.table and not shape.common and not shape.type end
 
 --- Returns whether a condition compares a column without a table.
@@ -180,7 +181,7 @@ end
 
 local compared = { ["="] = true, ["<>"] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true, is = true, ["is not"] = true }
 
---- Returns a part of an expression as an operand: if it is only a value, that value.
+--- Returns a part of an expression as an operand: the value if the part is only a value, otherwise the part itself.
 local function operand(part) return part.shape == shapes.slot and part[1] or part end
 
 local function resolve_parts(condition, find)
@@ -194,7 +195,8 @@ local function resolve_parts(condition, find)
   return both(parts[1], condition.shape.op, parts[2])
 end
 
---- Returns a condition in which each column without a table that is compared with a date is replaced by the class's column with its name.
+--- Returns a condition in which columns without a table are replaced, if they are compared with dates, by the columns of the class with the
+-- same names.
 -- @tparam function find returns the column of a class by name, or nil
 function date_comparisons.resolve(condition, find)
   local shape, parts = condition.shape, rawget(condition, "parts")

@@ -3,8 +3,8 @@
 --     Author.c.age:gt(18) & ~Author.c.country:is_null()
 --     Author.c.first_name .. " " .. Author.c.last_name
 --
--- An expression is a shape, and a list of its values in the order in which they were written. Expressions that differ only in their values
--- have the same shape. Each shape is created once; it is first passed to Swift when a request that contains it is compiled.
+-- An expression consists of a shape and a list of values, in the order in which they were written. Expressions that differ only in their
+-- values share a shape. A shape is passed to Swift when a request that contains it is first compiled.
 
 local methods = require "perilune.expressions.methods"
 for name, method in next, require "perilune.expressions.functions" do methods[name] = method end

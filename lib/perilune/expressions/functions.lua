@@ -19,7 +19,7 @@ local function call(name, values, place)
   return list_operation("call", name, values, place)
 end
 
---- Methods with the name of an SQL function. Its first argument is the expression.
+--- Methods with the names of SQL functions. The first argument of the SQL function is the expression.
 for _, name in ipairs{
   "lower", "upper", "length", "trim", "ltrim", "rtrim", "replace", "substr", "instr", "hex", "unicode", "typeof", "quote",
   "abs", "round", "sign", "likely", "unlikely", "date", "time", "datetime", "julianday",
@@ -31,7 +31,8 @@ for _, name in ipairs{
   end
 end
 
---- Functions whose arguments may be dates to return or compare. For a date column, these are converted to the text that the column stores.
+--- Functions that return or compare their arguments, which may be dates. If the first argument is a date column, dates are converted to the
+-- text that the column stores.
 for _, name in ipairs{ "coalesce", "nullif" } do
   methods[name] = function(self, ...)
     local values = { self, n = select("#", ...) + 1, ... }
@@ -51,7 +52,8 @@ function methods:strftime(format, ...)
   return call("strftime", { format, self, n = select("#", ...) + 2, ... }, "column:strftime")
 end
 
---- Returns the JSON path of a member. SQLite compares the quoted name with the name in the JSON text, including its escapes.
+--- Returns the JSON path of a member. SQLite compares the quoted name with the name as written in the JSON text, so both must have the same
+-- escapes.
 local function path_of_member(name)
   if name == "" or name:find('"', 1, true) then
     raise("argument", "column:json: argument 1: SQLite has no path for the name " .. ("%q"):format(name) .. "; use perilune.json.decode")
@@ -59,7 +61,7 @@ local function path_of_member(name)
   return '$."' .. name:gsub("[%c\\]", { ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ["\b"] = "\\b", ["\f"] = "\\f" }) .. '"'
 end
 
---- Functions whose second argument is a path or the name of a member, which is converted to a path.
+--- Functions whose second argument is a path, or the name of a member. A name is converted to a path.
 for _, name in ipairs{ "json_type", "json_array_length", "json_set", "json_insert", "json_replace", "json_remove" } do
   local plain = methods[name]
   methods[name] = function(self, path, ...)

@@ -1,7 +1,7 @@
---- Interning of derivations: deriving from the same origin in the same way twice returns the same table.
+--- Interning of derivations: if something is derived twice from the same origin in the same way, the result is the same table.
 --
--- An origin stores its derivations. It stores only a limited number of derivations by text or number, because there may be any number of
--- these. A derivation by another object is removed when that object is collected.
+-- An origin stores its derivations. The number of derivations by text or number is limited, because scripts may use any number of different
+-- texts. A derivation by another object is removed when that object is garbage-collected.
 
 local interning = {}
 local weak_keys = { __mode = "k" }
@@ -17,7 +17,7 @@ function interning.origin(thing, limit)
 end
 
 --- Returns the derivation of an origin by an operation with text, a number or nil.
--- @tparam function make `make(origin, op, text)` creates it the first time; if it raises, nothing is stored
+-- @tparam function make `make(origin, op, text)` creates the derivation the first time; if `make` raises, nothing is stored
 function interning.with_text(origin, op, text, make)
   local made, key = origin.by_text[op], text == nil or text
   local found = made and made[key]

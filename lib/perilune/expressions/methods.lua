@@ -20,7 +20,7 @@ local methods = {}
 --- Comparison methods, which check their receiver themselves because they are called so frequently.
 local comparisons = {}
 
---- Defines a comparison method. NULL is compared by `op_for_null`, such as IS.
+--- Defines a comparison method. A comparison with NULL uses `op_for_null`, for example IS.
 local function define_comparison(name, op, op_for_null)
   comparisons[name] = true
   methods[name] = function(self, value, surplus)
@@ -113,7 +113,7 @@ function methods:is_not_in(list) return ~self:is_in(list) end
 function methods:collating(name)
   local collation = require("perilune.runtime.collations").name(check_string("column:collating", name, "a collation"))
   local collated = unary(self, "collate", collation)
-  -- Values that are compared with it are converted in the same way as for the column.
+  -- Values that are compared with the result are converted in the same way as for the column itself.
   shapes.set_type(collated.shape, operators.type_of(self.shape))
   return collated
 end

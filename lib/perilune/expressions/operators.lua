@@ -18,7 +18,7 @@ local metatable = { __name = mark, __receiver = "column", __metatable = mark }
 
 -- Values --------------------------------------------------------------------------------------------------------------
 
---- Returns an expression with a shape and the values of other expressions, which are collected only when they are needed.
+--- Returns an expression with a shape and the values of other expressions. The values are collected only when they are needed.
 local function join_all(shape, expressions)
   return setmetatable({ shape = shape, parts = expressions }, metatable)
 end
@@ -96,7 +96,7 @@ local function converter_of(column_type, text)
 end
 
 --- Returns a parameter whose value is converted for a column type.
--- @param ?text the name of one of a date's texts, or the position of one of its spellings
+-- @param ?text for dates: the name of the text to use, or its position among the date's spellings
 local function typed_parameter(column_type, parameter, text)
   local known = column_type.typed_parameters
   if not known then
@@ -140,7 +140,7 @@ local function has_dates(shape)
   return shape.has_dates
 end
 
---- Returns the comparison of a date column with a date, on either side; nil for other comparisons.
+--- Returns the comparison of a date column with a date, in either order; nil for other comparisons.
 local function compare_dates(left, op, right)
   local is_value = left.shape == slot or left.shape.op == "parameter"
   if not is_value then return has_dates(left.shape) and date_comparisons().compare(left, op, right) or nil end

@@ -6,7 +6,7 @@ local with_text, with_other = interning.with_text, interning.with_other
 local expression_shapes = {}
 
 --- Returns a new shape with an operator, its operands (shapes), and a `detail` that distinguishes it from other shapes with the same
--- operands. `count` is the total number of its values.
+-- operands. Its field `count` is the number of values that its expressions have.
 local function new_shape(op, operands, detail)
   local count = op == "slot" and 1 or 0
   for index = 1, #operands do count = count + operands[index].count end
@@ -19,13 +19,13 @@ local function set_type(shape, type)
   if type then shape.convert, shape.is_json = type.convert, type.is_json end
 end
 
---- Operators, and below them functions, whose results are values of their first operand.
+--- Operators whose result is a value of their first operand; and below, functions for which the same is true.
 local keeping = { ["as"] = true, ["named expression"] = true, filter = true, window = true, over = true, collate = true, ordered = true }
 local keeping_functions = { first_value = true, last_value = true, nth_value = true, lag = true, lead = true,
   likely = true, unlikely = true }
 
---- Returns the type of an expression's values, for columns and for functions that return a value of a column; nil for other expressions.
--- The minimum or maximum of several arguments has no type, because it may be any of them.
+--- Returns the type of an expression's values, if it is a column or a function that returns a value of a column; nil for other expressions.
+-- The minimum or maximum of several arguments has no type, because any of the arguments may be the result.
 local type_of
 function type_of(shape)
   while not shape.type do
@@ -62,7 +62,7 @@ local function shape_alone(operand, op, detail)
   return with_text(operand, op, detail, new_alone)
 end
 
---- The origin of shapes without operands: SQL text, calls without arguments, and names.
+--- The origin of all shapes without operands: SQL text, calls without arguments, and names.
 local roots = interning.origin({}, 1000)
 
 local function new_root(_, op, detail) return new_shape(op, {}, detail) end
@@ -72,7 +72,7 @@ local function root_shape(op, detail)
   return with_text(roots, op, detail, new_root)
 end
 
---- The origin of shapes with a list of operands. They are derived operand by operand, so that equal lists have the same shape.
+--- The origin of shapes with a list of operands. Each operand is one step of the derivation, so that equal lists lead to the same shape.
 local lists = interning.origin({}, 1000)
 
 local function new_branch() return interning.origin{} end

@@ -56,10 +56,10 @@ end
 
 -- Lists -----------------------------------------------------------------------------------------------------------------
 
---- The maximum number of values that SQLite can bind, minus a reserve for other values in the statement.
+--- The maximum number of values in a list: as many as SQLite can bind, minus a reserve for other values in the statement.
 local most_values = 200000
 
---- The number of values from which on a list is passed as JSON, so that the SQL does not depend on its length.
+--- Lists with at least this many values are passed as JSON, so that the SQL does not depend on their length.
 local json_threshold = 17
 local escapes = { ['"'] = '\\"', ["\\"] = "\\\\" }
 

@@ -1,8 +1,8 @@
---- Builds expressions in Swift from shapes, by one function for each operation. A shape is built when a request that contains it is checked
--- or compiled.
+--- Builds expressions in Swift from shapes, with one function for each operation. This happens when a request that contains the shape is
+-- checked or compiled.
 --
--- Values become parameters, which are numbered in the order of the request's values. In SQL that must not contain parameters, such as table
--- definitions, they are written as literals.
+-- Values become parameters, which are numbered in the order of the request's values. SQL that must not contain parameters, such as table
+-- definitions, contains literals instead.
 
 local errors = require "perilune.native.errors"
 local native_requests = require "perilune.native.requests"
@@ -59,7 +59,7 @@ for _, op in ipairs{
   end
 end
 
---- Integer division. The quotient of floats is truncated to an integer.
+--- Integer division. If the operands are floats, their quotient is truncated to an integer.
 builders["//"] = function(shape, context)
   return native_expressions.cast(builders["/"](shape, context), "INTEGER")
 end
@@ -229,7 +229,7 @@ builders["as"] = function()
 end
 
 --- Returns an expression as SQL text without parameters, in which column names are not preceded by table names.
--- @tparam ?function excluded if the statement has an excluded row, returns the SQL for a column of perilune.excluded by its name
+-- @tparam ?function excluded takes the name of a column of perilune.excluded, and returns its SQL; nil if the statement has no excluded row
 local function inline(expression, excluded)
   local values = {}
   require("perilune.expressions.expression").collect(expression, values, 0)

@@ -32,7 +32,7 @@ local function read_term(place, term)
   raise("argument", place .. ": expected a column (its name, or an expression) or a list of columns, got " .. errors.describe(term))
 end
 
---- Adds columns to the parts of an operation. They are given as a list or as a single column.
+--- Adds a single column or a list of columns to the parts of an operation.
 -- @return the number of columns
 local function add_terms(place, given, parts)
   if given == nil then return 0 end
@@ -175,7 +175,7 @@ local function check_count(place, position, value, least)
     errors.describe(value)))
 end
 
---- Divides the rows into groups and returns the number of the row's group.
+--- Divides the rows into `count` groups of nearly equal size, and returns the number of the group that contains the current row.
 function public.ntile(count)
   return list_operation("call", "ntile", { check_count("perilune.ntile", 1, count, 1), n = 1 }, "perilune.ntile")
 end

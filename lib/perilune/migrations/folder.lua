@@ -16,7 +16,7 @@
 
 local errors = require "perilune.native.errors"
 
---- Raises an error that a migration file returns neither a function nor a table with `up`.
+--- Raises the error for a migration file that returns neither a function nor a table with `up`.
 local function mistake(path, got)
   errors.raise("argument", path .. ": expected it to return a function(db), or a table with the function `up`, got "
     .. (got == nil and "nothing" or errors.describe(got)))

@@ -9,7 +9,7 @@
 --
 -- The handle of a migration is invalid after the migration. Inside a migration, `db`, `perilune.database` and the default database of
 -- records and requests are the migrated database. `has_schema_changes` and `erase_on_schema_change` run the applied migrations again on a
--- scratch database, so that their effects outside of the database are repeated.
+-- scratch database. This repeats their effects outside of the database.
 
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
@@ -24,7 +24,7 @@ local public = {}
 
 local migrator = {}
 local metatable = { __name = "migrator" }
---- The states of migrators. Scripts cannot access this table and damage them.
+--- The states of migrators. They are kept here so that scripts cannot damage them.
 local states = setmetatable({}, { __mode = "k" })
 
 local foreign_key_checks = { "deferred", "immediate", "disabled" }
@@ -65,7 +65,7 @@ local function read_checks(place, value)
     .. errors.describe(value))
 end
 
---- Checks the names of options. For a migration in a file, errors name the file, because no line of a script is responsible.
+--- Checks the names of options. For a migration in a file, errors name the file, because no line of a script is to blame.
 local function check_option_names(place, options, file)
   local is_known, err = pcall(checks.option_names, place, options, { foreign_keys = true, merges = true, down = true })
   if is_known then return end
@@ -73,8 +73,8 @@ local function check_option_names(place, options, file)
   errors.raise(err.kind, file .. ": " .. err.message, { name = err.name, suggestion = err.suggestion })
 end
 
---- Wraps a function of a migration so that its default database is the database being migrated, which may also be the scratch database of
--- `has_schema_changes`.
+--- Wraps a function of a migration so that, inside it, the default database is the database being migrated. This may be the scratch
+-- database of `has_schema_changes`.
 local function on_its_database(f)
   return function(handle, ...)
     return native_records.with_default_database(handle, perilune, function(_, ...) return f(handle, ...) end, ...)
@@ -113,13 +113,13 @@ local function add(state, name, options, body, source)
 end
 
 --- Adds a migration after the ones registered so far.
--- @tparam string name the name that databases store for applied migrations; must never change
+-- @tparam string name the name under which databases record that the migration was applied; it must never change
 -- @tparam ?table options
 --
 -- - `foreign_keys`: "deferred" (the default: not enforced during the migration, all checked at the end), "immediate" (enforced,
 --   so that tables cannot be rebuilt) or "disabled" (neither).
--- - `merges`: the names of previous migrations that this one replaces. The function's second argument is the set of merged ones that
---   have been applied to the database: `if not applied.v1 then ... end`.
+-- - `merges`: the names of previous migrations that this one replaces. The function's second argument is the set of those that have already
+--   been applied to the database: `if not applied.v1 then ... end`.
 -- - `down`: a function that receives the database, or SQL, to undo the migration; see `migrate_down`.
 -- @param body a function that receives the database, or SQL
 function migrator:register(name, options, body)
@@ -216,8 +216,8 @@ end
 --- Returns whether the database has unknown migrations, because a later version of the program has migrated it.
 function migrator:is_superseded(db) return #migrator.unknown(self, db) > 0 end
 
---- Returns the applied migrations whose files have been edited since then, in order. Migrations that are not files, or that ran before
--- checksums were recorded, are never included.
+--- Returns, in order, the applied migrations whose files were edited after they ran. Only migrations in files whose checksum was recorded
+-- can be included.
 function migrator:edited(db)
   local state, names = state_of(self, "edited"), {}
   db = database_or_default("edited", db)
@@ -260,9 +260,9 @@ end
 --- Runs the pending migrations in order, each in its own transaction. If one fails, it is rolled back, earlier ones are kept, and later
 -- ones do not run. The raised error has a field `migration`.
 -- @param ?db the database; the default database if omitted
--- @param ?options the name of the last migration to run, or a table
+-- @param ?options the name of the last migration to run, or a table with these fields
 --
--- - `up_to`: that name.
+-- - `up_to`: the name of the last migration to run.
 -- - `did_apply`: a function called after each migration with its name and its duration in seconds.
 -- - `erase`: the name of the file that `erase_on_schema_change` may erase.
 -- @treturn {string,...} the names of the migrations that ran
@@ -294,11 +294,11 @@ end
 
 local down_options = { to = "string", did_undo = "function" }
 
---- Undoes the last applied migration by its `down`, in a transaction.
+--- Undoes the last applied migration by running its `down` in a transaction.
 -- @param ?db the database; the default database if omitted
--- @param ?options the name of a migration, or a table
+-- @param ?options the name of a migration, or a table with these fields
 --
--- - `to`: that name. All migrations applied after it are undone, the last one first, if all have a `down`.
+-- - `to`: the name of a migration. All migrations applied after it are undone, the last one first, provided that all of them have a `down`.
 -- - `did_undo`: a function called after each of them with its name.
 -- @treturn ?string the name of the migration undone last; nil if there was none
 function migrator:migrate_down(db, options)

@@ -21,7 +21,7 @@ local function undoing(list, name)
   return entry
 end
 
---- Raises if the undone migration leaves foreign keys that refer to missing rows.
+--- Raises if, after a migration was undone, foreign keys refer to missing rows.
 local function check_foreign_keys(db, name)
   local violation = db:foreign_key_violations()[1]
   if not violation then return end

@@ -55,10 +55,10 @@ function sql.has_many(db, origin, target, name, tag, columns, referenced, singul
 ---@return perilune.sql_association
 function sql.through(first, second, name, is_plural, tag, singular, number) end
 
---- Returns how the origin is joined to the association's first table: the columns of the origin and of the table; how values
--- of the origin are compared with the table's columns ("plain", "asNumber" or "textsOnly"), and the collations of that comparison
--- if they differ from the columns' own; whether the association means the first of several rows; and the comparisons and
--- collations in the other direction.
+--- Describes the join of the origin with the association's first table. Returns the columns of the origin; the columns of the table; for
+-- each pair, how a value of the origin is compared with the table's column ("plain", "asNumber" or "textsOnly"), and the collation, or
+-- false for the column's own; whether the association selects the first of several rows; and the comparisons and collations in the other
+-- direction.
 ---@param association perilune.sql_association
 ---@return { [1]: string[], [2]: string[], [3]: string[], [4]: (string|false)[], [5]: boolean, [6]: string[], [7]: (string|false)[] }
 function sql.columns(association) end

@@ -16,8 +16,8 @@ function databases.define(...) end
 ---@return any ...
 function databases.guarded(db, f, ...) end
 
---- Calls a function like `guarded`, but with foreign keys not enforced: f(handle, is_enforced, ...), where `is_enforced` is whether
---- they are enforced otherwise. The function must check the foreign keys that it may have violated.
+--- Calls a function like `guarded`, but with foreign keys not enforced: f(handle, is_enforced, ...). `is_enforced` is whether the database
+--- enforces them at other times. The function must check the foreign keys that it may have violated.
 ---@param db perilune.database
 ---@param f fun(handle: perilune.database, is_enforced: boolean, ...): ...
 ---@param ... any

@@ -13,7 +13,7 @@ local native = {}
 ---@return integer source
 function native.start_timer(seconds, period, f, keeps_alive, is_due) end
 
---- Calls a function once, as soon as possible.
+--- Calls a function once, the next time the loop runs.
 ---@param f function
 ---@param on_error? fun(err: any)
 ---@param has_journal boolean
@@ -62,7 +62,7 @@ function native.now() end
 ---@param f? fun(err: any) receives the errors of sources in this scope
 function native.on_error(f) end
 
---- Returns the scope of new sources; raises if it has ended.
+--- Returns the current scope, to which new sources belong. Raises if this scope has ended.
 ---@return integer
 function native.scope() end
 

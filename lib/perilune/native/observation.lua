@@ -1,7 +1,6 @@
 ---@meta perilune.native.observation
---- Observations of values, implemented in Swift (ObservationBinding.swift). An *observer* notices transactions that may have
--- changed
--- the values read last.
+--- Observations of values, implemented in Swift (ObservationBinding.swift). An *observer* notices transactions that may have changed the
+--- values that were read last.
 
 ---@class perilune.native.observation
 local native = {}
@@ -17,7 +16,7 @@ function native.start(db) end
 ---@return any ...
 function native.read(observer, f) end
 
---- Makes the loop call a function after each change.
+--- Makes the loop call a function after each signal of an observer.
 ---@param observer userdata
 ---@param f function
 ---@param on_error? fun(err: any)
@@ -33,7 +32,7 @@ function native.pull(observer) end
 ---@param observer userdata
 function native.stop(observer) end
 
---- Pauses an observation for some time, and then signals a possible change.
+--- Pauses an observation for a number of seconds, and then signals a possible change.
 ---@param observer userdata
 ---@param seconds number
 function native.pause(observer, seconds) end
@@ -75,7 +74,7 @@ function native.poll(observer, db, seconds) end
 ---@param names string[]
 function native.notify(handle, names) end
 
---- Returns the number of deliveries that led to this one.
+--- Returns how many deliveries, each triggered by the previous one, led to the current one.
 ---@param observer userdata
 ---@return integer
 function native.take_chain(observer) end
@@ -88,7 +87,7 @@ function native.set_chain(position) end
 ---@return boolean is_open whether the loop reads them
 function native.signal_notifications() end
 
---- Makes the loop call a function when observers must be notified of transactions by others.
+--- Makes the loop call a function when observers must be notified of transactions by other writers.
 ---@param f function
 function native.open_notifications(f) end
 

@@ -66,7 +66,7 @@ function records.with_access(db, mode, f, ...) end
 ---@param functions perilune.native_callbacks
 function records.set_callbacks(functions) end
 
---- Sets the methods of all records.
+--- Sets the methods that all records have.
 ---@param verbs table<string, function>
 function records.set_record_verbs(verbs) end
 
@@ -84,7 +84,7 @@ function records.new_model(class, members, known, base, tracks_changes) end
 ---@param reads_in_lua? boolean
 function records.set_model(model, writes_in_lua, decodes_in_lua, reads_in_lua) end
 
---- Notes the name of an association by belongs_to. Lua handles the writes of records that have a field of that name.
+--- Registers the name of a `belongs_to` association. If a record has a field with this name, Lua handles its writes.
 ---@param model perilune.model
 ---@param name string
 function records.add_parent(model, name) end
@@ -109,7 +109,7 @@ function records.class_of(value) end
 ---@param model perilune.model
 function records.forget_found(model) end
 
---- Sets whether the table has different columns in the databases in which it was read.
+--- Sets whether the table was found with different columns in different databases.
 ---@param model perilune.model
 ---@param differ boolean
 function records.note_columns(model, differ) end
@@ -123,7 +123,7 @@ function records.note_columns(model, differ) end
 ---@return perilune.table_layout
 function records.make_table_layout(model, db, description) end
 
---- Sets the table layout for its database; without a table layout, forgets all of them.
+--- Stores a table layout as the current one of its database. Without a table layout, removes all of them.
 ---@param model perilune.model
 ---@param layout? perilune.table_layout
 function records.keep_table_layout(model, layout) end
@@ -150,7 +150,7 @@ function records.table_layout_generation(layout) end
 
 -- Records
 
---- Creates a record with these fields; returns nil if one of them is not a column, unless `is_lenient`.
+--- Creates a record with these fields. Returns nil if a field is not a column, unless `is_lenient` is true.
 ---@param class table
 ---@param values? table<string, any>
 ---@param is_lenient? boolean
@@ -180,7 +180,7 @@ function records.copy_record(record) end
 ---@param other table
 function records.adopt_column_set(record, other) end
 
---- Makes a field that is not a column nil instead of looking it up elsewhere: an association without a row.
+--- Sets a field that is not a column to nil, so that it is not looked up elsewhere. Used for an association that has no row.
 ---@param record table
 ---@param name string
 function records.add_field(record, name) end
@@ -199,7 +199,8 @@ function records.record_schema(record) end
 
 -- Snapshots
 
---- Returns the stored values that a record is compared with, and its columns; nothing without a snapshot.
+--- Returns the snapshot of a record, the stored values with which its fields are compared, and the columns in it. Returns nothing if the
+--- record has no snapshot.
 ---@param record table
 ---@return table<string, any>? values
 ---@return string[]? columns
@@ -215,7 +216,7 @@ function records.knows_row(record) end
 ---@return string[]?
 function records.changed_columns(record, values) end
 
---- Sets the snapshot of a record; without values, removes it.
+--- Sets the snapshot of a record, or removes it if no values are given.
 ---@param record table
 ---@param values? table<string, any>
 function records.set_snapshot(record, values) end
@@ -252,8 +253,8 @@ function records.class_find(...) end
 ---@return table?
 function records.class_fetch_one(...) end
 
--- Writes without hooks and conversions. `values` replace the fields. `clause` is "OR ..." or "ON CONFLICT ...", followed by "*" if
--- the whole row is to be read back into the record.
+-- The following functions write without hooks and conversions. If `values` are given, they are written in place of the fields. `clause` is
+-- "OR ..." or "ON CONFLICT ...", followed by "*" if the whole row is to be read back into the record.
 
 ---@param record table
 ---@param db? perilune.database
@@ -291,7 +292,7 @@ function records.raw_save(record, db, values, clause, columns, key, insert_claus
 ---@return boolean is_written
 function records.raw_upsert(record, db, values, clause, columns, key, bound) end
 
---- Deletes the row; afterwards the record has no row.
+--- Deletes the row of a record. Afterwards the record counts as one without a row.
 ---@param record table
 ---@param db? perilune.database
 ---@param values? table<string, any>
@@ -381,15 +382,15 @@ function records.compiled_request(sql, class, generation, slots, constants) end
 ---@return function
 function records.request_verb(name, f) end
 
---- Returns a method of requests, or of the classes of sources, that calls the function for derivations it has not cached.
+--- Makes a method of requests, or of the classes of sources. It returns cached derivations, and calls the function for all others.
 ---@param name "filter"|"order"|"limit"
 ---@param f function
 ---@param sources? table<table, table> by class
 ---@return function
 function records.derivation(name, f, sources) end
 
---- Returns the distinct keys of prefetched lists as JSON, or true if that is not wanted; and the position of the first parent for
--- each. Returns nothing if a key is not an integer.
+--- Returns the distinct keys of prefetched lists as JSON, or true if `wants_json` is false; and, for each key, the position of the first
+-- parent that has it. Returns nothing if a key is not an integer.
 ---@param parents table[]
 ---@param name string
 ---@param wants_json boolean

@@ -1,7 +1,6 @@
 ---@meta perilune.native.requests
 --- Requests as compiled by Swift (RequestDerivations.swift, RequestCompiling.swift). These functions run for new nodes, and again
--- after
--- schema changes. Functions that derive a request also accept associations.
+--- after schema changes. Functions that derive a request also accept associations.
 
 ---@alias perilune.sql_request userdata
 ---@alias perilune.sql_order userdata
@@ -60,7 +59,7 @@ function sql.unordered(request) end
 ---@return perilune.sql_request
 function sql.limit(request, limit, offset) end
 
---- Returns the rows that an association leads to. Columns of the association refer to them.
+--- Returns a request for the rows that an association leads to. Columns of the association refer to these rows.
 ---@param request perilune.sql_request
 ---@param number integer the number of the association
 ---@param name string
@@ -80,7 +79,7 @@ function sql.aliased(request, name) end
 ---@return perilune.sql_request
 function sql.reading(request, sql, arguments) end
 
---- Returns the rows of either request.
+--- Returns a request for the rows that at least one of two requests finds.
 ---@param request perilune.sql_request
 ---@param other perilune.sql_request
 ---@return perilune.sql_request
@@ -152,8 +151,7 @@ function sql.column_names(request) end
 --- A compiled request.
 ---@class perilune.plan
 ---@field sql string
----@field slots (integer|string)[] the source of each parameter: the number of a value; 0, the constant at the same position; the
---   name
+---@field slots (integer|string)[] the source of each parameter: the number of a value; 0, the constant at the same position; the name
 ---  of a parameter; or "keys"
 ---@field constants table<integer, any>
 ---@field segments? table[] the columns of each record

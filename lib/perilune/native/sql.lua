@@ -14,13 +14,13 @@ function native_sql.fold(name) end
 ---@field text string the spelling in the text
 ---@field name? string for a word or a name: the name without quotes
 
---- Returns the tokens that SQLite sees in a text, without gaps between them.
+--- Returns the tokens of a text as SQLite reads them. Blanks and comments are tokens too, so that the tokens make up the whole text.
 ---@param text string
 ---@return perilune.native.sql_token[]
 function native_sql.tokens(text) end
 
---- Returns the positions of a text's placeholders: alternately their beginning and end. Returns nil and the flaw if the SQL cannot
---- be part of other SQL.
+--- Returns the positions of a text's placeholders: alternately their beginning and end. If the SQL cannot be part of other SQL, returns nil
+--- and the reason.
 ---@param text string
 ---@return integer[]? places
 ---@return string? flaw

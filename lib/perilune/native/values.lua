@@ -11,7 +11,7 @@ local native_values = {}
 ---@return any
 function native_values.plain(value) end
 
---- Returns a list of values (numbers, strings, booleans, null, blobs) as text that is safe in URLs.
+--- Returns a list of values (numbers, strings, booleans, null, blobs) as text that can be used in URLs.
 ---@param number integer a 32-bit number that identifies the kind of list
 ---@param list any[] at most 2,000
 ---@return string
@@ -25,7 +25,7 @@ function native_values.write_list(number, list) end
 ---@return "other number"? reason
 function native_values.read_list(text, number, count) end
 
---- Returns whether a column stores the same for two values.
+--- Returns whether a column would store two values as the same value.
 ---@param left any
 ---@param right any
 ---@param affinity "integer"|"real"|"numeric"|"text"|"blob"
@@ -58,7 +58,7 @@ function native_values.is_blob(value) end
 ---@return string? message why it is not a date
 function native_values.read_date(value) end
 
---- Returns the parts of the date in a text in one of the stored formats.
+--- Reads a date from text in one of the stored formats, and returns its parts.
 ---@param value any
 ---@return perilune.date_components? components
 ---@return string? message why there are none

@@ -8,7 +8,7 @@ local native = {}
 ---@param name string
 function native.check(name) end
 
---- Returns how far the clocks in a valid time zone are ahead of universal time.
+--- Returns the number of seconds by which local time in a valid time zone is ahead of universal time.
 ---@param name string
 ---@param moment integer Unix seconds
 ---@return integer seconds

@@ -11,9 +11,9 @@
 --       enums = { status = { "draft", "published" } },        -- the cases themselves, with or without a prefix
 --     })
 --
--- All options except `defaults`, `immutable` and `enums` accept a column name instead of `true`. `timestamps` also accepts a table,
--- { created = ..., updated = ... }. When requests change many rows (`update_all`, `insert_from`), versions are incremented and
--- immutable columns rejected, but no other behavior applies. upsert_rules.lua defines which columns of an existing row an upsert
+-- All options except `defaults`, `immutable` and `enums` accept a column name instead of `true`. `timestamps` also accepts a table, {
+-- created = ..., updated = ... }. When one statement changes many rows (`update_all`, `insert_from`), versions are incremented and changes
+-- of immutable columns are rejected, but no other behavior applies. upsert_rules.lua defines which columns of an existing row an upsert
 -- changes.
 
 local perilune = require "perilune"
@@ -31,7 +31,8 @@ local behaviours = {}
 
 -- Hooks -----------------------------------------------------------------------------------------------------------------------
 
---- The hooks that `install` has composed. They are defined without adding behaviors again.
+--- The hooks that `install` has made from behaviors and the hooks of scripts. When such a hook is defined on a class, no behaviors are
+-- added to it again.
 local composed = setmetatable({}, { __mode = "k" })
 
 --- Returns the behaviors of a class and of the classes it extends for a hook.
@@ -215,7 +216,8 @@ local function timestamp_columns(info, target)
   return created and has[created] and created, updated and has[updated] and updated
 end
 
---- Returns whether a script has assigned a column a value that differs from the row's, as far as the record has read it.
+--- Returns whether a script has assigned a value to a column: one that differs from the row, or any value if the record has not read the
+-- row.
 local function is_assigned(target, column)
   local value, row = rawget(target, column), native_records.snapshot(target)
   if value == nil or value == null or not row then return value ~= nil and value ~= null end
@@ -251,7 +253,7 @@ end
 
 behaviours.row_of = row_of
 
---- Returns the version that the record has read.
+--- Returns the version of the row at the time when the record read it.
 local function known_version(info, target)
   local row = native_records.snapshot(target)
   local version = row and row[info.lock_version]
@@ -290,7 +292,7 @@ end
 
 -- Soft deletion -----------------------------------------------------------------------------------------------------------------
 
---- Calls a function that writes a record. If it fails, the record is not changed.
+--- Calls a function that writes a record. If the function fails, restores the record.
 local function unchanged_by_failure(target, write, ...)
   local memory = native_records.copy_record(target)
   local is_done, result = pcall(write, ...)
@@ -308,8 +310,8 @@ local function add_soft_delete(info)
     end
     return row_of(info, target):filter{ [column] = null }:exists(db)
   end
-  --- Deletes a record softly by setting its deletion time, with other changed fields and the hooks of an update. Another copy of
-  -- the record may have been deleted before.
+  --- Deletes a record softly: an update, with its hooks, sets the deletion time and writes other changed fields. The row may have been
+  -- deleted already, through another copy of the record.
   -- @param ?db a database, options as for `update_changes`, or both
   function class.delete(target, db, options)
     if not native_records.is_database(db) then db, options = native_records.default_database(), options or db end

@@ -25,7 +25,7 @@ local raise = errors.raise
 
 local bulk_upsert = {}
 
---- The maximum number of bound values. Beyond it, longer statements cost more than they save.
+--- The maximum number of values bound in a statement. Larger statements would cost more than they save.
 local most_values = 640
 
 -- Elements --------------------------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ local function check_element(class, details, element)
   return false
 end
 
---- Returns the columns for which an element has values, these values, and whether it is a record with a row.
+--- Returns the columns for which an element has values, the values, and whether the element is a record with a row.
 local function read_element(class, details, element, db)
   local writing = require "perilune.records.writing"
   if writing.is_draft(element) then element = require("perilune.records.drafts").to_record(record_class.info(class), "upsert", element, db) end
@@ -89,7 +89,7 @@ end
 
 -- Statements --------------------------------------------------------------------------------------------------------------------
 
---- Creates the form for rows with the same columns: the statement and the conversions of its values.
+--- Creates the form of rows that have the same columns: the statement that writes them, and the conversions of their values.
 -- @tparam boolean has_row whether the rows come from records with a row
 local function make_form(details, names, has_row, options, returned)
   local clause, parameters = upsert_sql.make(details, names, options, has_row)
@@ -125,7 +125,7 @@ end
 --- Creates a batch of rows of one form that have not been written yet.
 local function new_batch(form) return { form = form, count = 0, values = { n = 0 } } end
 
---- Converts the stored values of rows to the values of fields.
+--- Converts the stored values in returned rows to values of fields.
 local function read_rows(form, rows)
   for _, name in ipairs(form.returned) do
     local converter = form.info.converters[name]
@@ -156,9 +156,9 @@ local function write(db, batch, results)
   return count
 end
 
---- Adds an element whose columns equal the columns of the previous elements, the most common case, without checking their
--- names again.
--- @treturn boolean whether the columns are equal
+--- Adds an element if it has the same columns as the previous elements, which is the most common case. The names of its columns need not be
+-- checked again.
+-- @treturn boolean whether the element was added
 local function add_alike(batch, element)
   local form = batch.form
   if form.converts or type(element) ~= "table" or getmetatable(element) ~= nil then return false end
@@ -174,7 +174,7 @@ local function add_alike(batch, element)
   return true
 end
 
---- If the element will update a row, replaces each date in its unique keys by the text that the row stores.
+--- If the element will update a row, replaces each date in its unique keys with the text stored in that row.
 local function adapt_dates(details, db, options, names, values)
   local target, by_name = options.target, {}
   local keys = type(target) == "table" and { target } or target and { { target } } or details.schema.distinct_keys
@@ -221,7 +221,7 @@ local function write_all(class, details, db, list, options, returned, results)
   return batch and count + write(db, batch, results) or 0
 end
 
---- Inserts the elements of a list and updates rows that conflict with them, all or none.
+--- Inserts the elements of a list, and updates the rows that conflict with them. If one element fails, nothing is written.
 -- @return the number of written rows; with the option `returning`, the list of returned values
 function bulk_upsert.run(class, db, list, options)
   local details = column_details.of_class(class, db)

@@ -15,7 +15,7 @@ local function current_details(details, target)
   return is_known and current or details
 end
 
---- Adds columns for which the record has a field, but whose values in the row have not been fetched.
+--- Adds the columns for which the record has a value although their value in the row was not fetched.
 local function add_unseen(details, target, suspects)
   local _, names = native_records.record_schema(target)
   local seen, all = {}, table.move(suspects, 1, #suspects, 1, {})
@@ -29,7 +29,7 @@ end
 --- Returns the names of the columns whose fields differ from the row, in order; nil if the record has not read its row.
 -- @param details the column details of the record's table
 function record_changes.columns(details, target)
-  -- The row path rules out equal values quickly. The remaining values may be equal in a different form.
+  -- The row path quickly excludes identical values. The remaining ones may still be equal, but in a different form.
   local suspects = native_records.changed_columns(target)
   if suspects == nil then return nil end
   local current = current_details(details, target)
@@ -48,7 +48,7 @@ function record_changes.columns(details, target)
   return changed
 end
 
---- Returns the columns that were assigned to the record, including perilune.null.
+--- Returns the columns that have a value in the record. perilune.null counts as a value.
 local function given_columns(details, target)
   local given = {}
   for _, column in ipairs(details.columns) do
@@ -76,8 +76,8 @@ local change_metatable = { __name = "change", __index = function(_, name)
   errors.raise("unknown_member", ("a change has no member `%s`; use `old` and `new`"):format(tostring(name)), { name = name })
 end }
 
---- Returns the differences from the row: column -> `{ old = ..., new = ... }`, with nil for NULL. For a record without a row,
--- returns all its fields.
+--- Returns the differences from the row: column -> `{ old = ..., new = ... }`, with nil for NULL. For a record without a row, each of its
+-- fields is a difference.
 function record_changes.changes(self)
   local details, result = details_of("changes", self), {}
   local old = native_records.snapshot(self) or {}
@@ -120,7 +120,7 @@ function record_changes.apply_plain(target, change)
   error(failure, 0)
 end
 
---- Applies a function or a table of fields to a record. If that fails, the record is restored.
+--- Changes a record by a function or a table of fields. If that fails, the record is restored.
 -- @return the previous state of the record, for `to_be_written`
 function record_changes.apply(details, target, change)
   local memory = remember(details, target)
@@ -131,8 +131,8 @@ function record_changes.apply(details, target, change)
   error(failure, 0)
 end
 
---- Returns the columns to write after a change. If the record has read the row, these columns differ from the row. Otherwise the
--- change names them, or they differ from the previous state.
+--- Returns the columns to write after a change. If the record has read its row, these are the columns that differ from the row. Otherwise
+-- they are the columns that the change names, and all columns that differ from the record's previous state.
 -- @tparam ?table|function change
 function record_changes.to_be_written(details, target, memory, change)
   if not memory.stored then return record_changes.columns(details, target) end

@@ -4,9 +4,9 @@
 --     function Author:label() return self.name end
 --     local author = Author{ name = "Herman Melville" }:insert()
 --
--- The row path (CPeriluneRecords) makes, reads and writes records; this module does the work that is done once per class and
--- schema, or rarely. The *info* of a class is a table { class, table, name, options, base, members, lookup, known, model }. The
--- *description* of a table is made from its schema for one class, and is the basis of a table layout of the row path.
+-- The row path (CPeriluneRecords) makes, reads and writes records; this module does the work that is needed only once per class and schema,
+-- or only rarely. The *info* of a class is a table { class, table, name, options, base, members, lookup, known, model }. The *description*
+-- of a table is made from its schema for one class, and is the basis of a table layout of the row path.
 
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
@@ -22,17 +22,17 @@ local record_fields = require "perilune.records.fields"
 local sql_names = require "perilune.runtime.names"
 
 local record_class = {
-  --- By name: methods that require Lua to handle all writes of their class.
+  --- A set of method names: if a class defines one of these methods, Lua handles all its writes.
   hooks = { validate = true },
-  --- By name: verbs of records that require Lua to handle them if a class overrides them.
+  --- A set of verb names: if a class overrides one of these verbs, Lua handles the verb.
   overridable = {},
   --- The verbs of classes and of records.
   class_verbs = {},
   instance_verbs = {},
-  --- Options of `perilune.record` and `extend`: functions `option(info, value)`, which raise or apply the value.
+  --- Options of `perilune.record` and `extend`: functions `option(info, value)`, which check the value and apply it.
   class_options = {},
-  --- Functions for records in place of the columns that refer to them, set by the associations: `make`, `divide`, `keep`, `assign`,
-  -- `synchronize`. They are called only if a class has associations.
+  --- The functions that handle associated records given in place of the columns that refer to them: `make`, `divide`, `keep`, `assign`,
+  -- `synchronize`. They are set by the associations modules, and called only for classes with associations.
   parents = nil,
 }
 
@@ -40,7 +40,8 @@ local record_class = {
 
 local definers, creators, finishers, describers = {}, {}, {}, {}
 
---- Adds a function that is called before a member is defined on a class: `f(info, name, value)`. It returns true if it has defined it.
+--- Adds a function that is called before a member is defined on a class: `f(info, name, value)`. The function returns true if it has
+-- defined the member itself.
 record_class.on_definition = registry.appending_to(definers)
 --- Adds a function that is called with each new class: `f(info)`.
 record_class.on_creation = registry.appending_to(creators)
@@ -122,7 +123,7 @@ end
 --- Updates the names of fields that records may have: table columns in any database, and fields declared by the class.
 local function update_known(info)
   local known, descriptions = info.known, {}
-  -- Must come before any name is removed, because C identifies names by their addresses.
+  -- This must happen before any name is removed, because C identifies names by their addresses.
   native_records.forget_found(info.model)
   for name in pairs(known) do known[name] = nil end
   for _, layout in pairs((native_records.table_layouts(info.model))) do
@@ -196,8 +197,8 @@ local function refresh(info)
   return record_class.description(info.class, db)
 end
 
---- Returns whether the names of the columns are known, after reading the schema again. They are unknown until the class has found
--- its table.
+--- Returns whether the names of the columns are known, after reading the schema again. They are unknown as long as no database had the
+-- class's table.
 local function can_tell_columns(info)
   local is_done, err = pcall(refresh, info)
   if is_done then return true end
@@ -240,19 +241,21 @@ local function own_names(info)
   return names
 end
 
---- Returns the schema that the class has seen last, to look up renamed columns; nil if the class renames none.
+--- Returns the table's schema as the class last found it, to look up renamed columns; nil if the class renames no columns.
 local function view_of(info)
   if not info.renames then return nil end
   local _, layout = native_records.table_layouts(info.model)
   return layout and native_records.table_layout_description(layout).schema
 end
 
---- Returns the value of a field that a record does not have: nil for a column that it could have.
+--- Returns the value of a field that a record does not have: nil if the name is a column, or another field that records of the class may
+-- have.
 -- @param target the record, if its class has computed or lazy fields
 function record_class.missing(class, name, target)
   local info = infos[class]
   if info.computed and info.computed[name] then return record_fields.get(info, target, name) end
-  -- C handles this itself if it reads the fields of the class. No module is required here: that would cost more than the field.
+  -- If C reads the fields of the class, it handles this case itself. Do not call `require` here: it would take longer than reading the
+  -- field.
   if info.known[name] then
     if info.has_lazy then record_fields.check_is_fetched(info, target, name) end
     return nil
@@ -286,7 +289,7 @@ function record_class.missing(class, name, target)
     details.table = info.table
     raise("unknown_column", ("no column or method `%s` in `%s`; %s"):format(name, info.table, use), details)
   end
-  -- Annotations are fields that no class knows.
+  -- Fields that the class does not declare, such as annotations.
   for field in next, target or {} do
     if type(field) == "string" and not info.known[field] then names[#names + 1] = field end
   end
@@ -311,8 +314,8 @@ function record_class.names_associations(info, values)
   return false
 end
 
---- Checks whether a field may be assigned.
--- @return false if the field is computed, or an association, and has been assigned
+--- Raises if a field may not be assigned. Assigns computed fields and associations itself.
+-- @return false if this function has assigned the field
 function record_class.assign(class, target, name, value)
   local info = infos[class]
   local association = record_class.association(info, name)
@@ -360,7 +363,7 @@ end
 local moments = { will_ = "will_", did_ = "did_", around_ = "around_", before_ = "will_", after_ = "did_" }
 local hooked_verbs = { create = "insert", destroy = "delete", remove = "delete" }
 
---- Hooks of other libraries that have no counterpart, with the call that takes their place.
+--- Hooks of other libraries that have no counterpart here, with the call to use instead.
 local other_hooks = {
   after_commit = "use db:after_next_transaction(on_commit) in did_save", after_rollback = "use db:after_next_transaction(nil, on_rollback) in will_save",
   before_validation = "use will_save, which runs before validate", after_validation = "use validate", after_find = "use did_fetch", after_fetch = "use did_fetch",
@@ -371,10 +374,10 @@ local other_hooks = {
 local other_definitions = { hooks = "before_save", callbacks = "before_save", validates = "validates", validations = "validates", validate = "validates", validation = "validates", rules = "validates",
   scopes = "scope", relations = "relationship", relationships = "relationship", associations = "relationship" }
 
---- Names of methods that validate records in other libraries.
+--- Names under which other libraries define validations.
 local other_validations = { validations = true, validates = true, rules = true, validation = true }
 
---- Raises for a table that would define something in another library, and nothing here.
+--- Raises for a table that is a definition in another library, but has no effect here.
 local function check_definitions(name, value)
   local is_definition = type(value) == "table" and getmetatable(value) == nil or type(value) == "function" and other_validations[name]
   if not is_definition or not other_definitions[name] then return end
@@ -382,7 +385,7 @@ local function check_definitions(name, value)
   raise("unknown_member", ("a record class has no `%s`; %s"):format(name, use), { name = name, advice = use })
 end
 
---- Raises for a method whose name resembles a hook's, here or in other libraries, because it would never be called.
+--- Raises for a method whose name resembles the name of a hook, here or in another library, because the method would never be called.
 local function check_hook(name)
   if record_class.hooks[name] or name == "did_fetch" then return end
   if other_hooks[name] then raise("unknown_hook", ("no hook `%s`; %s"):format(name, other_hooks[name]), { name = name }) end
@@ -454,7 +457,7 @@ end
 --- Fields in which other libraries wrap the columns of a write.
 local wrapping = { data = true, values = true, attributes = true, where = true, set = true, create = true, defaults = true }
 
---- Creates a record from fields, which must be columns. C creates common records itself, and calls this for the others.
+--- Creates a record from fields, which must be columns. C handles the most common calls itself, and calls this function in all other cases.
 local function make(class, values, ...)
   local info = infos[class]
   values = marks.fields_of_object(values) or values
@@ -596,7 +599,7 @@ function record_class.class_verbs.extend(class, options, surplus)
   return extended
 end
 
---- Returns the info of a class, or raises.
+--- Returns the info of a class; raises for any other value.
 -- @tparam ?boolean may_be_record whether records have a method with that name too
 function record_class.require_class(verb, class, may_be_record)
   local info = class ~= nil and infos[class]

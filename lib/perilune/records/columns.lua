@@ -12,8 +12,8 @@ local function set_of(names)
   return set
 end
 
---- Returns a field of a record that is not a column of the given table, but is a column of the record's own table, or of the table
--- in another database.
+--- Returns the name of a field that is not a column of the given table, although it was a column when the record was made, or is one in
+-- another database. Returns nil if all fields are columns.
 local function find_unknown(values, description)
   local own, names = native_records.record_schema(values)
   for _, name in ipairs(names or {}) do
@@ -28,7 +28,7 @@ end
 
 --- Returns whether the fields of a record are columns of the table that it is written to. Fields that are not columns in any
 -- database are ignored.
--- @tparam boolean raises whether to raise an error if they are not
+-- @tparam boolean raises whether to raise an error for a field that is not
 function columns.check_fields(values, description, raises)
   local unknown = find_unknown(values, description)
   if unknown and raises then
@@ -37,11 +37,11 @@ function columns.check_fields(values, description, raises)
   return unknown == nil
 end
 
---- Returns the fields of a written record in order: the columns of the table layout that it had or now has, followed by fields that
--- are not columns.
+--- Returns the names of a written record's fields in order: first the columns of the current table layout, then names that are not columns
+-- in it.
 local function seen_names(target, description, is_whole)
   local _, names = native_records.record_schema(target)
-  -- Of its row, a new record only knows the fields that it was given.
+  -- A new record knows only those columns of its row for which it was given a value.
   local is_made = not native_records.knows_row(target) and require("perilune.records.class").info(description.class).tracks_changes
   local seen, result = is_made and {} or set_of(names), {}
   for _, column in ipairs(description.columns) do
@@ -54,11 +54,11 @@ local function seen_names(target, description, is_whole)
   return result
 end
 
---- Sets the columns that a record has read from its row. These may be fewer than the columns of the table, or more than the record
--- had before.
+--- Sets the columns that a record has read from its row. The record may now know more columns than before, but not necessarily all columns
+-- of the table.
 -- @param values the stored values
--- @tparam ?boolean|table is_whole whether all columns of the table are known; or the set of columns that are known in addition to
---   the previous ones
+-- @tparam ?boolean|table is_whole true if all columns of the table are known; or a set of columns that are known in addition to the
+--   previous ones
 function columns.widen(target, layout, values, is_whole)
   local names = seen_names(target, native_records.table_layout_description(layout), is_whole)
   native_records.adopt_column_set(target, native_records.record_from(layout, names, values))

@@ -19,7 +19,7 @@ function record_description.column_names(schema)
   return names
 end
 
---- Returns the name under which records of a class have the row id of a table as their key; nil if it is not their key.
+--- Returns the name of the row id if the class uses the table's row id as its key; otherwise nil.
 function record_description.row_id_key(info, schema)
   local wanted = info.primary_key
   if not wanted or #wanted > 1 then return nil end

@@ -38,7 +38,7 @@ local function raise_verb(class, verb)
     .. "one, or `Class:upsert(draft)` to create or update the row with its key", { table = table_name })
 end
 
---- The column details for a class that has not found a table: any name may be a column.
+--- The column details for a class whose table is not known yet: any name may be a column.
 local any_column = { affinity = "blob" }
 local unknown = { declared = setmetatable({}, { __index = function() return any_column end }), converters = {} }
 
@@ -145,7 +145,7 @@ local function is_foreign(class, value)
 end
 
 --- Creates a draft of a class.
--- @param values the fields, or a record of the class, whose key the draft then has too
+-- @param values the fields; or a record of the class, whose fields and key are copied
 function draft.new(class, values)
   if values ~= nil and (type(values) ~= "table" or draft.class_of(values) or is_foreign(class, values)) then
     errors.raise("argument", "draft: expected fields or a record of `" .. record_class.info(class).name .. "`, got "

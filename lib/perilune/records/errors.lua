@@ -123,8 +123,8 @@ end
 
 -- Keys of softly deleted rows ------------------------------------------------------------------------------------------------------
 
---- Returns the key of a softly deleted row with the record's values in these columns; nil if none exists, or if a row that is not
--- deleted has the same values. Such a row is the actual conflict, because the index may cover only rows that are not deleted.
+--- Returns the key of a softly deleted row with the record's values in these columns; nil if no such row exists. Also returns nil if a row
+-- that is not deleted has the same values: the index may cover only such rows, so that this row causes the conflict.
 local function deleted_key(details, record, columns, db)
   local deleted_at = require("perilune.records.behaviours").option(details.description.class, "soft_delete")
   local values = deleted_at and stored_list(details, record, fields_of(details, columns))
@@ -144,7 +144,7 @@ local function deleted_key(details, record, columns, db)
   return found
 end
 
---- Returns the addition to an error about a unique key if the key belongs to a row that requests hide.
+--- If a unique key conflicts with a softly deleted row, which requests do not show, returns additions to the error that explain this.
 local function explain_deleted(kind, columns, details, record, db)
   if kind ~= "constraint_unique" and kind ~= "constraint_primary_key" or type(columns) ~= "table" then return {} end
   local key = deleted_key(details, record, columns, db)

@@ -9,7 +9,7 @@ local marks = require "perilune.runtime.marks"
 
 local failures = {}
 
---- Returns the end of a message about a value that is not stored: what to write instead.
+--- Returns the end of a message about a value that cannot be stored: a suggestion what to write instead.
 local function value_cure(value, column)
   if marks.is_expression(value) then return ("; use Class:filter_key(key):update_all{ %s = expression } for computed values"):format(column) end
   if type(value) ~= "table" then return "" end
@@ -24,8 +24,8 @@ function failures.raise_value(description, target, position, expected, value)
     "expected " .. expected .. ", got " .. errors.describe(value) .. value_cure(value, description.columns[position].name), key)
 end
 
---- Returns what SQLite stores for a value in place of the value; nil if it is the same. Raises for a value that does not fit the declared
--- type of its column, unless the record's row already has this value.
+--- Returns the value that SQLite will store if it converts the given value; otherwise nil. Raises for a value that does not fit the
+-- declared type of its column, unless the record's row already has this value.
 function failures.check_value(description, target, position, value)
   local info = require("perilune.records.column_details").of(description)
   return (require("perilune.records.values").check_type(info, description.columns[position].name, value, target))
@@ -89,7 +89,7 @@ function failures.raise_not_found(description, values)
 end
 
 function failures.raise_no_key(verb, description)
-  -- The row path has its own name for its part of update_changes.
+  -- The row path calls its part of update_changes `write_changes`.
   if verb == "write_changes" then verb = "update_changes" end
   if #description.key == 0 then
     raise("argument", ("%s: `%s` has no primary key; name the columns that identify its rows%s, with the option primary_key of "

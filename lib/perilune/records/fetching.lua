@@ -86,7 +86,7 @@ local function check_is_statement(verb, sql)
     #sql > 40 and sql:sub(1, 37) .. "..." or sql, verb))
 end
 
---- Returns whether SQL changes rows and returns them, and keeps none of the changes if it fails.
+--- Returns whether SQL changes rows and returns them, without a conflict clause that keeps some of the changes after an error.
 local function returns_changes(sql)
   if not sql:find "[Rr][Ee][Tt][Uu][Rr][Nn][Ii][Nn][Gg]" then return false end
   local words = {}
@@ -97,8 +97,8 @@ local function returns_changes(sql)
   return words.RETURNING and changes and not words.FAIL and not words.ROLLBACK
 end
 
---- Calls a fetch function with SQL. If another connection has changed the table, SQLite notices that only when the statement runs. A
--- statement that changes rows is undone then, and runs again with the new columns.
+--- Calls a fetch function with SQL. If another connection has changed the table, SQLite notices this only when the statement runs. A
+-- statement that changes rows is then rolled back and run again with the new columns.
 local function fetch_sql(fetch, db, sql, ...)
   if not returns_changes(sql) then return fetch(db, sql, ...) end
   local is_done, result = pcall(databases.guarded, db, fetch, sql, ...)
@@ -156,7 +156,7 @@ function verbs.fetch_count(class, ...)
   return db:fetch_value(record_class.description(class, db).count)
 end
 
---- Returns an object that fetches records from SQL later.
+--- Returns an object whose methods fetch records from the given SQL.
 function verbs.from_sql(class, sql, ...)
   record_class.require_class("from_sql", class)
   if type(sql) ~= "string" then
@@ -350,13 +350,13 @@ local function missed(verb, class, db, key)
   if verb == "find" then raise_none(class, db, key) end
 end
 
---- Returns the record with a key: a value, or a table of columns. All lookups by key use this function, except for simple keys of
--- one column, which C finds itself (Writing/methods.c), and keys in a scope, which become conditions of a request.
+--- Returns the record with a key, which is a value or a table of columns. All lookups by key use this function, with two exceptions: C
+-- itself looks up simple keys of one column (Writing/methods.c), and for a class with a scope, a key becomes a condition of a request.
 function fetching.fetch_by_key(verb, class, db, key)
   check_is_key(verb, key)
   local description = record_class.description(class, db)
   local columns, values
-  -- NULL identifies no row; a table with the column finds a row in which the column is NULL.
+  -- The key NULL identifies no row. To find a row in which a column is NULL, scripts pass a table with this column.
   if key == null then return missed(verb, class, db, key) end
   if plain_key(key) then
     columns = { column_of_key(verb, description) }
@@ -368,8 +368,8 @@ function fetching.fetch_by_key(verb, class, db, key)
   return fetch_where(class, db, description, where, arguments) or missed(verb, class, db, key)
 end
 
---- Continues after C has found no row for a key.
--- @tparam boolean looks_again whether a row may have the key in a different form
+--- Continues a lookup after C has found no row for the key.
+-- @tparam boolean looks_again whether a row may still exist, with the key in a different form
 function fetching.key_missed(verb, class, db, key, looks_again)
   db = db or native_records.default_database()
   return (looks_again and fetching.fetch_by_key or missed)(verb, class, db, key)
@@ -440,7 +440,7 @@ function fetching.fetch_one(class, ...)
   if native_records.is_statement(key) then
     return decode_one(info, native_records.fetch_statement_record(key, class, select(native_records.is_database((...)) and 3 or 2, ...)))
   end
-  -- A key has no further arguments. SQL without arguments is rejected, because it could be a key that a user has typed.
+  -- Nothing may follow a key. SQL without arguments is not accepted, because it could be a key that a user has typed.
   if count > 1 and type(key) == "string" then
     check_is_statement("fetch_one", key)
     return decode_one(info, native_records.fetch_record(db, key, class, select(native_records.is_database((...)) and 3 or 2, ...)))
@@ -475,7 +475,7 @@ local function values_of_row(description, row, names)
   return values
 end
 
---- Creates a record from a row, whose columns become fields, even if they are not columns of the table.
+--- Creates a record from a row. All columns of the row become fields, even if the table has no such columns.
 local function from_row(info, row)
   if type(row) ~= "table" then
     raise("argument", ("%s:from_row: expected a row, got %s"):format(info.name, errors.describe(row)))

@@ -10,9 +10,9 @@
 --       },
 --     })
 --
--- A class sees its table through a *view* of the schema, whose columns have the names of fields. All code that works for the class
--- uses this view and no other names. Names are translated only in SQL (`sql_name` here, TableSchema.named(by:) in Swift). For a
--- class without such options the view is the schema itself.
+-- A class sees its table through a *view* of the schema, in which columns have the names of their fields. All code that works for the class
+-- uses this view and no other names. Names are translated only in SQL (`sql_name` here, TableSchema.named(by:) in Swift). For a class
+-- without such options the view is the schema itself.
 
 local errors = require "perilune.native.errors"
 local null = require("perilune.native.values").null
@@ -160,8 +160,8 @@ local function merged(info, option, other)
   return is_merged and result or info[other]
 end
 
---- Collects the definitions of the class and of the classes that it extends: whether columns are renamed or lazy (`renames`,
--- `has_lazy`), and the fields that are not columns by name (`computed`, nil if none exist).
+--- Collects the definitions of the class and of the classes that it extends: sets `renames` and `has_lazy`, whether columns are renamed or
+-- lazy; and `computed`, by name, the fields that are not columns, nil if all fields are columns.
 function fields.prepare(info)
   local definitions, computed = {}, nil
   for ancestor in fields.ancestors(info) do
@@ -203,7 +203,7 @@ local function named(info, column, explicit)
   return column, false
 end
 
---- Returns the definitions by the folded name of their column.
+--- Returns the field definitions of a class, by the folded names of their columns.
 local function by_column(info, schema)
   local known, explicit, names = {}, {}, {}
   for index, column in ipairs(schema.columns) do known[sql_names.fold(column.name)], names[index] = true, column.name end
@@ -307,8 +307,8 @@ function fields.view(info, schema)
   return view
 end
 
---- Returns the fields of a class in the form of the option `fields`, for another class over the same table; nil if the fields do
--- not differ from the columns.
+--- Returns a value for the option `fields` with which another class over the same table has the same fields. Returns nil if all fields have
+-- the names of their columns.
 function fields.option_of(view)
   if not view.sql_names then return nil end
   local option, is_lazy = {}, {}
@@ -333,8 +333,8 @@ function fields.sql_names(view, names)
   return sql_text.names(columns)
 end
 
---- Returns whether RETURNING yields integers as floats: SQLite applies the affinity REAL of a table's first column to all columns of
--- the clause (3.40). A unary plus exempts a column.
+--- Returns whether RETURNING yields integers as floats. In version 3.40, SQLite applies the affinity of the table's first column to all
+-- columns of the clause if it is REAL. A unary plus exempts a column.
 -- @param schema the schema of the table, or the schema as a class sees it
 function fields.returns_floats(schema)
   local first = schema.columns[1]
@@ -344,7 +344,7 @@ end
 --- Returns whether RETURNING may yield a whole number of the column as an integer, although the column is REAL.
 function fields.is_returned_as_integer(column) return column.affinity == "real" end
 
---- Returns a value of such a column in its stored form.
+--- Returns a value of a REAL column in its stored form: an integer becomes a float.
 function fields.float_of(value) return math.type(value) == "integer" and value + 0.0 or value end
 
 --- Returns the columns of a RETURNING clause in SQL, named after their fields.
@@ -366,7 +366,7 @@ function fields.of_column(view, column)
   return names and names[sql_names.fold(column)] or column
 end
 
---- Raises for the name of a column whose field has a different name.
+--- Raises for the name of a column, if the field of this column has a different name.
 function fields.check_is_field(view, name)
   if type(name) ~= "string" or not view or not view.field_names or view.sql_names[name] then return end
   local field = view.field_names[sql_names.fold(name)]
@@ -376,7 +376,7 @@ function fields.check_is_field(view, name)
   end
 end
 
---- Raises for a field that is not a column, if columns are expected.
+--- Raises for a field that is not a column, in a place where a column is expected.
 -- @param info a table with `table` and `computed`
 -- @tparam string cure what to do instead of naming a computed field
 function fields.check_is_column(info, name, cure)
@@ -447,7 +447,7 @@ local function make_value(group, values)
   return value
 end
 
---- Returns the values of a group for its fields, in order: nil for NULL.
+--- Splits the value of a group into the values of its fields, in order; nil is NULL.
 -- @tparam string where the start of messages
 local function split(group, value, where)
   local count = #group.parts
@@ -483,7 +483,7 @@ end
 
 -- Reading and writing fields of records -----------------------------------------------------------------------------------------------
 
---- Returns the value of a field that is not a column.
+--- Returns the value of a computed field or group.
 function fields.get(info, target, name)
   local definition = info.computed[name]
   if definition.kind == "group" then
@@ -518,7 +518,7 @@ function fields.set(info, target, name, value)
   end
 end
 
---- Divides the values of a new record into column values and values assigned once the record exists.
+--- Divides the values of a new record into values of columns, and values to assign after the record is created.
 -- @return the values of columns; the other names in order, or nil
 function fields.divide(info, values)
   local plain, others = {}, nil

@@ -103,7 +103,7 @@ local function insert(write, verb)
   return is_written
 end
 
---- Returns the columns to write, and the options for writing them. Hooks may have changed more columns than were changed before.
+--- Returns the columns to write, and the options for writing them. Hooks may have changed further columns since the write began.
 local function columns_of(write)
   local options = write.options
   if not (options and options.changed_columns) then
@@ -128,7 +128,8 @@ local function update(write)
   return is_written
 end
 
---- Updates a row, or inserts it if the update has found none. The error of the update passes through its hooks.
+--- Updates a row, or inserts it if the update has found none. If no row exists, the update ends with an error, which its around hooks can
+-- observe.
 local function update_or_insert(write)
   if not record_steps.has_key(write.info, write.target, write.db) then return insert(write, "insert") end
   local is_done, result = pcall(update, write)

@@ -11,8 +11,8 @@ local stored_values = require "perilune.runtime.stored_values"
 
 local record_keys = {}
 
---- Returns the names of the key columns in which a record differs from its row. A record without a key or without a known row
--- differs in none.
+--- Returns the names of the key columns in which a record differs from its row. The list is empty if the record has no key, or has not read
+-- its row.
 local function changed(description, target)
   local row, names = native_records.snapshot(target)
   if not row then return {} end
@@ -57,7 +57,8 @@ local function has_dates(details, columns)
   return false
 end
 
---- Sets the dates of a unique key to the texts that the row with this key has, if there is one, because a date has several texts.
+--- The same date can be stored as different texts. If a row with a unique key exists, replaces the dates of the key with the texts in that
+-- row.
 -- @param values the stored values by column
 function record_keys.adapt(details, db, key, values)
   if #key == 0 or not has_dates(details, key) then return end

@@ -48,7 +48,7 @@ callbacks.check_fields = record_columns.check_fields
 ---@type fun(record: table, layout: perilune.table_layout, values: table, is_whole?: boolean)
 callbacks.widen = record_columns.widen
 
---- Returns an element of the list passed to `insert_all` as a record.
+--- Converts an element of the list passed to `insert_all` to a record.
 ---@type fun(class: table, value: any): table
 callbacks.list_record = writing.list_record
 
@@ -72,7 +72,7 @@ callbacks.raise_type_mismatch = record_columns.raise_type_mismatch
 ---@type fun(description: table, record: table?, position: integer, expected: string, value: any)
 callbacks.raise_value = record_failures.raise_value
 
---- Returns what SQLite stores in place of a value whose type differs from its column's, or nil. Raises for a value that does not fit the
+--- Returns the value that SQLite will store if it converts the given value; otherwise nil. Raises for a value that does not fit the
 --- column's declared type, unless the row already has this value.
 ---@type fun(description: table, record: table?, position: integer, value: any): (integer|number|string)?
 callbacks.check_value = record_failures.check_value
@@ -97,7 +97,7 @@ callbacks.raise_no_key = record_failures.raise_no_key
 ---@type fun(verb: string, description: table, record: table)
 callbacks.check_kept_key = record_keys.check_kept
 
--- Verbs that C passes on to Lua, except for the most common calls. They receive the arguments of the script.
+-- Verbs for which C handles only the most common calls, and passes all others to Lua. They receive the arguments of the script.
 
 ---@type function
 callbacks.insert = writing.insert

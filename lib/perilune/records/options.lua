@@ -10,7 +10,7 @@ local record_fields = require "perilune.records.fields"
 local column_details = require "perilune.records.column_details"
 
 local record_options = {
-  --- The options of each verb: functions `option(value, parsed, verb)`, which raise or store the value.
+  --- The options of each verb: functions `option(value, parsed, verb)`, which check the value and store it in `parsed`.
   by_verb = {
     insert = {}, update = {}, update_changes = {}, save = {}, upsert = {}, delete = {}, exists = {}, refresh = {},
     insert_all = {},
@@ -41,7 +41,8 @@ advise("upsert upsert_all", "unique_by conflict_target conflict_columns conflict
 advise("upsert upsert_all", "update_only update_columns update_fields update_on_duplicate do_update columns only", "use update = { \"column\", ... }")
 advise("upsert upsert_all", "ignore do_nothing ignore_duplicates skip_duplicates", "use update = \"none\"")
 
---- Options that one verb passes to another one already parsed: an empty table as key, the parsed options as value.
+--- Options that one verb has parsed and passes to another one: the keys are empty tables that stand for them, the values are the parsed
+-- options.
 local carried = setmetatable({}, { __mode = "k" })
 
 --- Wraps parsed options so that they can be passed to a verb of a class.
@@ -61,7 +62,7 @@ local cures = {
   refresh = "use record:update_changes{ column = value }",
 }
 
---- Raises for names that are not options of a verb. Without a similar option, the table is taken for columns.
+--- Raises for names that are not options of a verb. If no option has a similar name, assumes that the table contains columns.
 local function check_are_options(verb, options, known)
   local is_known, err = pcall(checks.option_names, verb, options, known, verb:find("_all$") and "list_option" or "write_option")
   if is_known then return end
@@ -205,7 +206,7 @@ end
 --- Raises if the options request unknown columns.
 record_options.check = record_options.columns
 
---- Returns the result of a successful write: the record, or the columns of the option `returning`.
+--- Returns the result of a successful write: the record, or the columns requested by the option `returning`.
 function record_options.result(info, target, options, db)
   local returning = options and options.returning
   if not returning then return target end

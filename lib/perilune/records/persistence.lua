@@ -46,10 +46,10 @@ on_first_call("perilune.records.changes", { "has_changes", "changes" })
 
 record_class.add_instance_verbs{ update_changes = native_records.record_update_changes }
 
---- Returns its arguments: a call around another call keeps that from being a tail call, which would lose the name for messages.
+--- Returns its arguments. Wrapped around another call, it prevents a tail call, after which messages could not name the method.
 local function results(...) return ... end
 
--- `Class:changes(record)` serves records with a column of that name.
+-- `Class:changes(record)` is for records that have a column named `changes`, which hides the method.
 for _, name in ipairs{ "has_changes", "changes", "update_changes" } do
   verbs[name] = function(first, ...)
     if record_class.info(first) then return results(instance_verbs[name](...)) end

@@ -24,8 +24,8 @@ local function are_declared(details, columns)
   return #columns > 0
 end
 
---- Returns the condition for conflicting rows: SQL and its arguments; nil if the record has no value for a key, and so cannot
--- conflict.
+--- Returns the condition for conflicting rows: SQL and its arguments; nil if the record has no values for any of the keys and therefore
+-- cannot conflict.
 local function condition_of(info, details, verb, target, options)
   local parts, arguments = {}, {}
   for _, columns in ipairs(keys_of(info, details, verb, target, options)) do
@@ -47,7 +47,7 @@ function rows_in_the_way.exist(info, verb, target, db, options)
   return where ~= nil and db:fetch_value(("SELECT 1 FROM %s WHERE %s"):format(details.description.source, where), arguments) ~= nil
 end
 
---- Fetches conflicting rows for behaviors that count rows; otherwise they are not fetched, to avoid the search.
+--- Fetches the conflicting rows if a behavior of the class counts rows. Otherwise the search is skipped, because it takes time.
 -- @tparam string verb "insert", "upsert" or "update"
 -- @return a list of records; nil if no behavior of the class needs them, or the write cannot conflict
 function rows_in_the_way.find(info, verb, target, db, options)
@@ -65,7 +65,7 @@ function rows_in_the_way.find(info, verb, target, db, options)
   return rows:fetch_all(db)
 end
 
---- Returns the rows of a list that the write of a record has changed. An upsert updates one of the rows that it meets.
+--- Returns those rows of a list that the write of a record has changed. An upsert updates only one of the conflicting rows.
 function rows_in_the_way.changed(list, verb, target)
   if verb ~= "upsert" or not list or #list < 2 then return list end
   local details = column_details.of_record(target)

@@ -104,8 +104,8 @@ for _, moment in ipairs{ "will_", "around_", "did_" } do
   for _, verb in ipairs{ "insert", "update", "save", "delete" } do hooks[moment .. verb] = true end
 end
 
---- Creates a class of objects for the single row of a table.
--- Reading a column that is NULL returns its default, which is stored only if the column cannot be NULL. The key is hidden.
+--- Creates a class of objects for the single row of a table. Reading a column that is NULL returns its default. A default is stored in the
+-- row only if the column cannot be NULL. The key is hidden.
 -- @tparam string name the table
 -- @tparam ?table options `defaults`: by column, values or functions of the object; `key`: the name of the key, "id" by default;
 --   and the options of `perilune.record`

@@ -12,7 +12,7 @@ local function set_of(names)
   return set
 end
 
---- Returns the values of columns in SQL: parameters, or the SQL given for a column.
+--- Returns the list of values for an INSERT: for each column, the SQL given for it, or a parameter.
 local function values_of(names, texts)
   if not texts then return ("?, "):rep(#names - 1) .. "?" end
   local parts = {}
@@ -20,7 +20,7 @@ local function values_of(names, texts)
   return table.concat(parts, ", ")
 end
 
---- In a table with the name `excluded`, the word would refer to the existing row.
+--- If the table itself is named `excluded`, it gets an alias, because this word would otherwise refer to the existing row.
 local function alias(description, clause)
   return clause:find("^ ON ") and sql_names.fold(description.table) == "excluded" and " AS perilune_target" or ""
 end
@@ -41,10 +41,10 @@ local function update_text(description, names, policy, texts)
     record_description.condition(description, description.key))
 end
 
---- Returns the SQL of a write. Its parameters are the values of the columns, followed by the values of the key if it finds a row.
+--- Returns the SQL of a write. Its parameters are the values of the columns, followed by the values of the key for UPDATE and DELETE.
 -- @tparam string verb "insert", "update" or "delete"
 -- @tparam {string,...} names the columns to write
--- @tparam ?string clause "OR IGNORE", which follows the first word, or "ON CONFLICT ...", which ends the statement
+-- @tparam ?string clause "OR IGNORE", for example, which follows the first word; or "ON CONFLICT ...", at the end of the statement
 -- @tparam ?{string,...} returning the columns to return
 -- @tparam ?integer rows the number of rows of an INSERT; one by default
 -- @tparam ?{[string]=string} texts SQL that replaces the parameters of columns

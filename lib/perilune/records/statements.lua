@@ -4,8 +4,8 @@
 --     print(statement)                        --> INSERT INTO "reminder" ("title") VALUES ('Get groceries') RETURNING "id"
 --     local id = statement:fetch_value()
 --
--- Requests provide statements for their rows: `Reminder:filter_key(42):statement("delete_all")`. A statement has the values with
--- which it was created. It is only SQL: no hooks run and nothing is validated.
+-- Requests provide statements for their rows: `Reminder:filter_key(42):statement("delete_all")`. A statement keeps the values that it was
+-- created with. It is only SQL: no hooks run and nothing is validated.
 
 local null = require("perilune.native.values").null
 local perilune = require "perilune"
@@ -56,7 +56,7 @@ function statement:sql()
 end
 
 for _, method in ipairs{ "execute", "fetch_one", "fetch_all", "fetch_value", "fetch_values" } do
-  --- Runs the statement. All methods but `execute` return the results of RETURNING.
+  --- Runs the statement. All methods except `execute` return the results of RETURNING.
   statement[method] = function(self, db)
     if not texts[self] then
       raise("argument", method .. ": expected a statement before the colon, got " .. errors.describe(self))
@@ -151,7 +151,7 @@ function makers.delete(info, target, db, options)
     list_of(values, columns.description.key)
 end
 
---- Returns the whole row from an upsert, because the result depends on the existing row.
+--- The statement of an upsert returns the whole row, because the result depends on the existing row.
 function makers.upsert(info, target, db, options)
   record_values.note_cleared(column_details.of_class(info.class, db), target)
   local columns, values = bound_values(info, target, db)

@@ -17,7 +17,7 @@ local record_values = require "perilune.records.values"
 
 local steps = {}
 
---- Returns the values to write: the record's fields, converted; nil if its fields are stored values.
+--- Returns the values to write, which are the converted fields of the record; nil if the fields are stored unchanged.
 function steps.values_of(info, target, db)
   for ancestor in record_class.ancestors(info) do
     if ancestor.encode then return ancestor.encode(info, target, db) end
@@ -29,8 +29,8 @@ local function stored_key(info, target, db)
   return record_values.stored_key(column_details.of_class(info.class, db), target)
 end
 
---- Returns the values for finding and writing a record's row, as returned by `values_of`. If the record has not read its row, the
--- row may store dates of the key in a different form.
+--- Returns the values for finding and writing a record's row, as returned by `values_of`. If the record has not read its row, the row may
+-- store dates of the key as different texts, which are used then.
 function steps.row_values(info, target, db)
   local values = steps.values_of(info, target, db)
   if not values or native_records.knows_row(target) then return values end
@@ -44,7 +44,7 @@ function steps.has_key(info, target, db)
   return stored_key(info, target, db) ~= nil
 end
 
---- Returns the fields of converted columns before the row path writes.
+--- Returns the current fields of all columns with a converter. Called before the row path writes.
 local function fields_to_adopt(info, target, db, values)
   if not values then return nil end
   local details, fields = column_details.of_class(info.class, db), {}
@@ -52,7 +52,7 @@ local function fields_to_adopt(info, target, db, values)
   return fields
 end
 
---- Converts the values that the row path has set in the record to fields. Dates get the precision with which they were stored: days, or
+--- Converts the stored values that a write has put into the record to fields. Dates get the precision in which they were stored: days or
 -- milliseconds.
 -- @param values the written values
 -- @param fields the previous fields

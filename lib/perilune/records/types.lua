@@ -32,8 +32,8 @@ local function is_native(converter, column)
   return converter.name == column.content and (column.content == "blob" or column.content == "boolean")
 end
 
---- Sorts the columns: `converted` lists the columns that are converted when a record is written; `decoded_columns` lists the columns
--- that Lua converts when a record is read, nil if none; and `dates` lists the columns with dates, which the row path reads if it can.
+--- Sorts the columns into three lists. `converted`: columns that are converted when a record is written. `decoded_columns`: columns that
+-- Lua converts when a record is read, nil for an empty list. `dates`: columns with dates, which the row path reads if it can.
 local function sort_columns(details)
   details.dates, details.days = {}, {}
   for _, column in ipairs(details.schema.columns) do
@@ -83,7 +83,7 @@ function marks.day_fields(value)
   return days and next(days) and days
 end
 
---- check_types = false: columns accept values of types other than declared.
+--- `check_types = false`: columns also accept values that do not have their declared type.
 local function read_check_types(info, value)
   if type(value) ~= "boolean" then
     errors.raise("argument", "perilune.record: option check_types: expected a boolean, got " .. errors.describe(value))
@@ -108,7 +108,8 @@ record_class.on_description(function(info, description)
   for _, column in ipairs(description.columns) do
     local converter, declared = details.converters[column.name], details.declared[column.name]
     if converter and converter.name == "blob" then column.is_blob = true end
-    -- For columns declared for bytes and for some types, the column determines the meaning of a string; otherwise only the value does.
+    -- If a column is declared for bytes or has one of certain types, the column determines whether a string is text or a blob. In other
+    -- columns, the value itself determines it.
     local is_said = column.is_blob or converter and (converter.read or converter.name == "string")
     column.keeps_blobs = declared ~= nil and not is_said
     local is_table = description.schema.kind == "table"

@@ -1,5 +1,5 @@
---- Records of a class that has not seen a table yet, because it is in another database or does not exist. They accept any field
--- name. Names that are not columns are reported when the record is written.
+--- Records of a class whose table has not been found yet, because it is in another database or does not exist. They accept any field name.
+-- Names that are not columns are reported when the record is written.
 
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"

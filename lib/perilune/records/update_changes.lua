@@ -14,7 +14,7 @@ local record_options = require "perilune.records.options"
 
 local update_changes = {}
 
---- Returns whether a table contains options, not columns.
+--- Returns whether a table contains options rather than columns.
 local function are_options(details, value)
   if type(value) ~= "table" or next(value) == nil then return false end
   for name in next, value do
@@ -45,7 +45,7 @@ local function read_arguments(details, first, ...)
   return db, change, record_options.read("update_changes", options)
 end
 
---- Writes all assigned values of a record that has not read its row, because they may differ from it.
+--- Writes all assigned values of a record that has not read its row, because they may differ from that row.
 -- @return whether values besides the key were assigned
 local function write_given(info, target, db, options)
   if #native_records.updated_columns(target, db) == 0 then return false end
@@ -70,7 +70,7 @@ local function write_changes(info, details, target, db, memory, change, options)
   })
 end
 
---- Applies a change that is a function if fields are stored values; otherwise returns nil.
+--- Applies a function to a record and writes the changes, if the class stores its fields unchanged; otherwise returns nil.
 local function update_plainly(info, target, change)
   if info.encode or not native_records.knows_row(target) then return nil end
   record_changes.apply_plain(target, change)

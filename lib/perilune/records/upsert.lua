@@ -27,7 +27,7 @@ function record_upsert.clause(info, target, db, values, options)
     if not details.declared[column] then details = column_details.with_column(info.class, db, column) end
   end
   local has_row = native_records.knows_row(target)
-  -- A row that exists keeps its values where the record has defaults.
+  -- In columns for which the record has only a default, an existing row keeps its values.
   local defaulted = has_row and {} or behaviours.defaulted_columns(target)
   local clause, parameters = upsert_sql.make(details, given, options or {}, has_row, defaulted)
   if not clause then return nil end

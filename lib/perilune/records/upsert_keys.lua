@@ -1,7 +1,7 @@
 --- The unique keys by which an upsert finds the row that it updates.
 --
--- The option `target` names one. Without it, any unique key of the table may conflict, and SQLite decides which one if several do.
--- A record that was read from its row or written to it keeps to that row: its primary key decides.
+-- The option `target` names a unique key. Without this option, any unique key of the table may conflict; if several do, SQLite chooses one.
+-- If the record was read from a row or written to one, only its primary key counts, so that it updates that row.
 
 local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
@@ -25,7 +25,7 @@ local function has_all(set, columns)
   return #columns > 0
 end
 
---- Raises for an expression in the option `target`, also one that is written as SQL text.
+--- Raises if the option `target` contains an expression, either as an object or as SQL text.
 -- @tparam ?{[string]=any} declared the columns of the table; nil if they are unknown
 function upsert_keys.check_target(place, target, declared)
   local list = type(target) == "table" and not marks.is_expression(target) and target or { target }
@@ -75,8 +75,8 @@ local function check_has_keys(schema)
     .. "(t:primary_key, or db:create_index with unique = true)")
 end
 
---- Returns the columns of the option `target`. They must form a unique key unless they have a condition, with which SQLite finds a
--- partial index.
+--- Returns the columns of the option `target`. They must form a unique key, unless `target_where` gives the condition by which SQLite finds
+-- a partial index.
 local function named_target(details, options)
   local schema, columns = details.schema, upsert_keys.read_columns(details, "target", options.target)
   if options.target_where ~= nil then return columns end
@@ -113,13 +113,13 @@ local function can_conflict(details, is_given)
   return false
 end
 
---- Returns whether a table has no unique key except its primary key.
+--- Returns whether a table has only one unique key.
 local function is_only_key(schema)
   return not schema.has_unlisted_keys and #list_keys(schema) == 1
 end
 
---- Returns the columns of the unique key that an upsert meets, none if it may be any key; and whether the record can conflict with
--- a row at all.
+--- Returns the columns of the unique key by which an upsert may conflict, or an empty list if this may be any key; and whether the record
+-- can conflict with a row at all.
 -- @tparam {string,...} given the columns for which the record has a value
 -- @tparam boolean has_row whether the record was read from a row or written to one
 function upsert_keys.target(details, given, options, has_row)
@@ -138,8 +138,8 @@ function upsert_keys.target(details, given, options, has_row)
   return target, true
 end
 
---- Returns the unique keys that an upsert may meet, for code that looks for the row itself. Raises if some cannot be compared by
--- columns.
+--- Returns the unique keys by which an upsert may conflict, for code that searches for the conflicting row itself. Raises if a key cannot
+-- be compared by columns.
 function upsert_keys.searched(details, options, has_row)
   local schema, target = details.schema, options and options.target
   if target ~= nil then return { type(target) == "table" and target or { target } } end

@@ -1,4 +1,5 @@
---- The effects of a class's behaviors on an upsert that meets a row: which columns are kept, and which change automatically.
+--- The effects of a class's behaviors on an upsert that updates an existing row: which columns keep their values, and which change
+-- automatically.
 
 local errors = require "perilune.native.errors"
 local behaviours = require "perilune.records.behaviours"

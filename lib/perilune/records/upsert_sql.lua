@@ -22,8 +22,8 @@ end
 
 -- MARK: - Assignments
 
--- The assignments of an upsert: a list of SQL; its parameters; `named`, the assigned columns; `fixed`, the columns that identify
--- the row and are not changed; and the `rules` of the class's behaviors.
+-- The assignments of an upsert: a list of SQL texts; `bound`, their parameters; `named`, the assigned columns; `fixed`, the columns that
+-- identify the row and are not changed; and the `rules` of the class's behaviors.
 
 --- Returns an expression as SQL. Its columns refer to the existing row, columns of perilune.excluded to the new row.
 local function inline(details, expression)
@@ -44,7 +44,7 @@ local function assign_excluded(assigned, column)
   assign(assigned, column, "excluded." .. record_fields.sql_name(assigned.info.schema, column))
 end
 
---- Checks a column that an option names.
+--- Raises if a column named by an option cannot be updated.
 local function check_named(assigned, column)
   local details = assigned.info
   if not details.declared[column] then errors.raise_unknown_column(column, details.schema.name, details.columns) end
@@ -83,8 +83,8 @@ local function add_updates(assigned, update)
   end
 end
 
---- Adds the assignments that behaviors require for each write of a row: versions are incremented, and the time of the last change
--- is set.
+--- Adds the assignments that behaviors require for every update of a row: the version is incremented, and the time of the last change is
+-- set.
 local function add_behaviours(assigned, is_given)
   local version, updated = assigned.rules.version, assigned.rules.updated
   if version and not assigned.named[version] then assign(assigned, version, record_fields.sql_name(assigned.info.schema, version) .. " + 1") end
@@ -118,7 +118,7 @@ local function read_assignments(details, given, target, options, defaulted)
     fail(details.schema, "update: expected \"all\", \"none\", or a table of columns and values, got %s", errors.describe(update))
   end
   add_behaviours(assigned, set_of(given))
-  -- Without any assignment, no row would be returned.
+  -- Assigns a column to itself, because RETURNING would return no row without an assignment.
   if #assigned == 0 then
     local column = any_column(details, given)
     assign(assigned, column, record_fields.sql_name(details.schema, column))
@@ -169,9 +169,9 @@ end
 -- @param details the column details of the table
 -- @tparam {string,...} given the columns for which the record has a value, in order
 -- @tparam boolean has_row whether the record was read from a row or written to one
--- @tparam ?{[string]=boolean} defaulted the columns with a default instead of a given value
--- @return the SQL; its parameters, a list of `value` and, except for parameters of the condition, `column`. Returns nothing if the
---   record cannot conflict with a row, so that a plain INSERT suffices.
+-- @tparam ?{[string]=boolean} defaulted the columns whose value is a default, not a value given by the script
+-- @return the SQL; the list of its parameters, each with `value` and, except for parameters of the condition, `column`. Returns nothing if
+--   the record cannot conflict with a row, so that a plain INSERT suffices.
 function upsert_sql.make(details, given, options, has_row, defaulted)
   local target, can_conflict = upsert_keys.target(details, given, options, has_row)
   local action, bound = read_action(details, given, target, options, defaulted or {})

@@ -51,7 +51,7 @@ local function add_missing(info, target, db, mistakes)
   end
 end
 
---- Returns the errors of a record: a list of `{ column = ..., message = ... }`, with a nil column for errors of the whole record.
+--- Returns the errors of a record: a list of `{ column = ..., message = ... }`. The column is nil for errors that concern the whole record.
 function validation.errors(info, target, db)
   local mistakes, validate = {}, record_class.method(info, "validate")
   add_missing(info, target, db, mistakes)
@@ -61,7 +61,7 @@ function validation.errors(info, target, db)
   local is_done, result, message = pcall(validate, target, db)
   collecting[target] = former
   if not is_done then error(result, 0) end
-  -- In other libraries the result reports whether the record is valid, or its errors.
+  -- In other libraries, such a function returns whether the record is valid, or the errors. Here it must return nothing.
   if message ~= nil or result ~= nil and result ~= true then
     errors.raise("argument", ("validate of `%s` returned %s, which is ignored; use self:invalid(\"column\", \"message\") for each error"):format(info.table,
       errors.describe(result) .. (message ~= nil and " and " .. errors.describe(message) or "")))

@@ -42,17 +42,18 @@ local function have_same_content(left, right)
   return true
 end
 
---- Returns whether a type reads a stored value as perilune.null without it being NULL, as JSON does for the document `null`.
+--- Returns whether a stored value is not NULL but is read as perilune.null, such as the JSON document `null`.
 function record_values.is_null_document(details, column, stored)
   local converter = details.converters[column]
   if stored == nil or stored == null or not (converter and converter.read) then return false end
   return converter.read(stored) == null
 end
 
---- Drafts, and records made from them -> by column, the stored values of fields that are perilune.null without being NULL.
+--- For drafts and for records made from drafts: by column, the stored values of fields that are perilune.null although the column is not
+-- NULL.
 local null_documents = setmetatable({}, { __mode = "k" })
 
---- Copies from the original to a draft, or to a record made from a draft, which fields are perilune.null without being NULL.
+--- Copies the information about such fields from a record to its draft, or from a draft to the record made from it.
 function record_values.keep_null_documents(details, source, made)
   local documents, row = {}, native_records.class_of(source) and native_records.snapshot(source) or null_documents[source] or {}
   for column in pairs(details.converters) do
@@ -61,7 +62,7 @@ function record_values.keep_null_documents(details, source, made)
   null_documents[made] = next(documents) ~= nil and documents or nil
 end
 
---- Removes such a field. Must be called when a field of a draft is assigned.
+--- Removes the stored value of such a field. Must be called when a field of a draft is assigned.
 function record_values.forget_null_document(made, column)
   if null_documents[made] then null_documents[made][column] = nil end
 end
@@ -101,9 +102,9 @@ function record_values.differs(details, column, old, value, stored)
   return canonical == nil or not stored_values.are_same(canonical, stored, declared)
 end
 
---- Returns the value to bind in order to find a stored value. Rows return blobs as strings, and SQLite never considers text equal
--- to a blob. If the type of the column writes blobs, like columns declared as BLOB, strings are treated as blobs.
--- @param written the type's conversion of the same value
+--- Returns the value to bind in order to find a stored value. Rows return blobs as strings, but in SQLite text never equals a blob.
+-- Therefore a string becomes a blob if the column's type writes blobs.
+-- @param written the same value as written by the type
 local function in_form_of(written, old)
   return type(old) == "string" and native_values.is_blob(written) and perilune.blob(old) or old
 end
@@ -185,10 +186,10 @@ function record_values.condition(details, column, value, arguments)
   return name .. (value == null and " IS ?" or " = ?")
 end
 
---- Returns the condition that columns have the values of a searched row, and the values to bind; nil if a value is missing.
+--- Returns the condition that finds rows with the given values in some columns, and the values to bind. Returns nil if a value is missing.
 -- @tparam {string,...} columns
 -- @param values the field values by column
--- @tparam ?boolean takes_null whether perilune.null is a value, which finds NULL
+-- @tparam ?boolean takes_null whether perilune.null counts as a value, which finds NULL
 function record_values.conditions(details, columns, values, takes_null)
   local parts, arguments = {}, {}
   for index, column in ipairs(columns) do
@@ -216,7 +217,7 @@ function record_values.check_type(details, column, value, record)
     record and record_values.key(details.schema, record))
 end
 
---- Returns the value to bind for a column, which may be nil. Raises if it does not convert or cannot be stored.
+--- Converts a value to the value to bind for a column, which may be nil. Raises if the value does not convert or cannot be stored.
 -- @param ?old the currently stored value
 function record_values.bind(details, record, column, value, old)
   local stored = record_values.store(details, record, column, value, old)
@@ -228,14 +229,16 @@ function record_values.bind(details, record, column, value, old)
   return stored
 end
 
---- Returns the value to bind for a record's field, as returned by `stored`. Raises if it does not convert or cannot be stored.
+--- Returns the value to bind for a record's field. It keeps the form in which the row stores a value of the same meaning (see `stored`).
+-- Raises if the field does not convert or cannot be stored.
 function record_values.bound(details, record, column)
   local row = details.converters[column] and native_records.snapshot(record)
   return record_values.bind(details, record, column, record_values.field(record, column), row and row[column])
 end
 
---- Sets fields that a record has read from its row, and that are nil now, to perilune.null, so that an upsert writes NULL. An
--- insert would use their defaults, and a conflicting row would keep its values. Without a key, the record is for another row.
+--- If a field was read from the row and is nil now, sets it to perilune.null, so that an upsert writes NULL. Otherwise an insert would use
+-- the default, and an existing row would keep its value. Does nothing if the key has been cleared, because the record is then meant for a
+-- new row.
 function record_values.note_cleared(details, record)
   if not native_records.knows_row(record) then return end
   local _, names = native_records.snapshot(record)

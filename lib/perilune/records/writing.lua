@@ -29,7 +29,7 @@ local writing = {}
 
 local draft_class
 
---- Sets the function that returns the class of a draft. Called once drafts are loaded.
+--- Sets the function that returns the class of a draft. Called when the module of drafts is loaded.
 function writing.set_drafts(class_of)
   draft_class = class_of
 end
@@ -99,7 +99,7 @@ local function split(verb, first, ...)
     db, position = arguments[1], 2
   end
   local target = first
-  -- The description shows whether Lua must handle the writes.
+  -- Creating the description determines whether Lua must handle the writes.
   if not info.is_described then info.is_described = record_class.description(info.class, db) ~= nil end
   if not is_record then
     target = check_record(info, verb, arguments[position], db)
@@ -132,8 +132,8 @@ end
 
 for _, verb in ipairs{ "insert", "update", "delete", "save", "upsert" } do record_class.overridable[verb] = true end
 
---- Defines a verb that a class overrides. If it is called on the class with a record, a draft or a table of columns, it is called
--- on the record. All other verbs use the overridden verbs for inserts, updates and deletions.
+--- Defines a verb that a class overrides. A call on the class with a record, a draft or a table of columns becomes a call on the record.
+-- Verbs that are not overridden use the overridden `insert`, `update` and `delete`.
 function record_class.override(info, verb, method)
   if verb ~= "save" and verb ~= "upsert" then
     info.has_overrides = true
@@ -190,7 +190,8 @@ function through.save(info, target, db, options)
   return writing.call("insert", info, target, db, options)
 end
 
---- Runs an upsert by the class's `update` if the row exists, otherwise by its `insert`, with the statement of the upsert.
+--- Runs an upsert through the `update` of the class if the row exists, otherwise through its `insert`. In both cases, the statement of the
+-- upsert is executed.
 function through.upsert(info, target, db, options)
   db = db or native_records.default_database()
   local carried_options = { as = "upsert" }
@@ -203,7 +204,7 @@ function through.upsert(info, target, db, options)
   return is_written
 end
 
---- Runs a verb that was called on a record. Verbs that are based on other verbs call these if the class overrides any.
+--- Runs a verb that was called on a record. If the class overrides any verbs, a verb that is based on others, such as `save`, calls these.
 writing.perform = function(verb, info, target, db, options)
   if through[verb] and has_overrides(info) then return through[verb](info, target, db, options) end
   return perform(verb, info, target, db, options)
@@ -334,7 +335,7 @@ local one_by_one = {}
 --- Returns an element of the list passed to insert_all as a record.
 function writing.list_record(class, value)
   local made = check_record(record_class.info(class), "insert_all", value)
-  -- The element belongs to a class that extends this class and has its own hooks, types or verbs.
+  -- The element belongs to an extension of this class that has hooks, types or verbs of its own.
   if native_records.model_flags(record_class.info_of(made).model) and not native_records.model_flags(record_class.info(class).model) then
     error(one_by_one, 0)
   end
@@ -359,7 +360,7 @@ local function upsert_one(info, ...)
   return verb("upsert", info, ...)
 end
 
---- Writes records one by one, all or none. If one fails, the records are restored.
+--- Writes records one by one. If one fails, all writes are rolled back, and the records are restored.
 -- @tparam string verb "insert_all" or "upsert_all"
 local function write_each(class, db, list, options, verb)
   record_options.check(record_class.info(class), options, db)
@@ -383,7 +384,8 @@ local function write_each(class, db, list, options, verb)
   error(failure, 0)
 end
 
---- Raises for a list with keys other than 1 to n, whose values would not be inserted: fields without braces around them, gaps.
+--- Raises for a list with keys other than 1 to n, because their values would not be inserted. The usual causes are fields without braces
+-- around them, and gaps.
 local function check_list(verb, list)
   if type(list) ~= "table" or getmetatable(list) ~= nil then
     raise("argument", verb .. ": expected a list of records, got " .. errors.describe(list))
@@ -400,7 +402,7 @@ local function check_list(verb, list)
   end
 end
 
---- Returns a list in which no element has associated records, for code that only knows columns.
+--- Returns the list with all associated records replaced by columns, for code that handles only columns.
 local function without_associations(verb, info, db, list)
   local result
   for position = 1, #list do
@@ -420,7 +422,7 @@ local function split_list(verb, class, ...)
   local db, list, options, rest = database_and_rest(...)
   check_list(verb, list)
   if rest ~= nil then raise("argument", verb .. ": too many arguments") end
-  record_class.description(class, db) -- which shows whether Lua must handle its writes
+  record_class.description(class, db) -- determines whether Lua must handle the writes
   for ancestor in record_class.ancestors(info) do
     if next(ancestor.associations or {}) ~= nil then
       list = without_associations(verb, info, db, list)
@@ -430,8 +432,8 @@ local function split_list(verb, class, ...)
   return info, db, list, record_options.read(verb, options)
 end
 
---- Inserts records, tables of columns or drafts, all or none. Returns the list of inserted records, or of the results of the option
--- `returning`.
+--- Inserts records, tables of columns or drafts in one transaction. Returns the list of inserted records, or the list of results if
+-- `returning` is given.
 function verbs.insert_all(class, ...)
   local info, db, list, options = split_list("insert_all", class, ...)
   if not options and not native_records.model_flags(info.model) then
@@ -442,8 +444,8 @@ function verbs.insert_all(class, ...)
   return write_each(class, db, list, options, "insert_all")
 end
 
---- Upserts records, tables of columns or drafts, all or none. Returns the number of written rows, or the list of the results of the
--- option `returning`.
+--- Upserts records, tables of columns or drafts in one transaction. Returns the number of written rows, or the list of results if
+-- `returning` is given.
 function verbs.upsert_all(class, ...)
   local info, db, list, options = split_list("upsert_all", class, ...)
   local is_plain = not has_overrides(info) and not record_class.method(info, "upsert") and not require("perilune.records.hooks").has_hooks(info)
@@ -454,7 +456,8 @@ function verbs.upsert_all(class, ...)
   return options and options.returning and written or #written
 end
 
---- Deletes the row with a key; returns whether there was one. No hooks of records are called, but an overridden `delete` is.
+--- Deletes the row with a key; returns whether there was one. Calls no hooks of records, but calls the `delete` method if the class
+-- overrides it.
 function verbs.delete_one(class, ...)
   local info = record_class.require_class("delete_one", class)
   local db, key = database_argument.take("delete_one", 1, ...)

@@ -10,7 +10,7 @@ local raise = errors.raise
 
 local added_members = {}
 
---- Loads the methods of requests, and extensions by modules that depend on requests. Set by the module that assembles the library.
+--- Loads the methods of requests, and the modules that add further ones. Set by the module that assembles the library.
 -- @return the module perilune.requests.class_methods
 added_members.load_methods = nil
 
@@ -24,8 +24,8 @@ function marks.request_of(value)
   return require("perilune.requests.request").of(value)
 end
 
---- Returns a new table of the request methods that classes have.
--- @tparam ?table info of a class whose named requests are included
+--- Returns a new table of those request methods that are also class methods.
+-- @tparam ?table info the class whose named requests are included
 function record_class.request_methods(info)
   local methods = {}
   for name, method in pairs(added_members.load_methods().methods) do methods[name] = method end
@@ -44,7 +44,7 @@ local function member(info, name)
   return found
 end
 
---- Members that each class has for itself: its columns, named requests and expressions.
+--- Members that a class does not inherit: its columns, named requests and named expressions.
 local own_members = { c = true, requests = true, expressions = true }
 
 --- Returns the member that a class inherits from the classes it extends, or that all classes have.
@@ -62,7 +62,8 @@ record_class.on_creation(function(info)
     local found
     -- The class verbs take precedence over request methods with the same name, because they also accept SQL, statements and keys.
     if not own_members[name] then found = inherited(info, name) end
-    -- A later assignment to the class itself replaces a cached verb; an assignment to a class that it extends would not.
+    -- Caches the verb only for a class that extends no other. An assignment to the class itself replaces a cached verb, but an assignment
+    -- to a class that it extends would not.
     if found ~= nil and not info.base then rawset(info.lookup, name, found) end
     if not found and type(name) == "string" then found = member(info, name) or found end
     if found ~= nil then return found end
@@ -75,7 +76,7 @@ record_class.on_creation(function(info)
 end)
 
 --- Returns the value fetched into an association's field: a record, a list, or nil if no row belongs to the record. Raises if the
--- association was not included; then `record.author` is the association itself, which counts as true in conditions.
+-- association was not included. (In that case `record.author` would be the association itself, which counts as true in a Lua condition.)
 local function included(self, name, surplus)
   record_class.require_record("included", self)
   if surplus ~= nil then require("perilune.runtime.arity").refuse("included", 1, surplus) end
@@ -92,7 +93,7 @@ record_class.add_instance_verbs{ included = included }
 
 -- Default scopes ---------------------------------------------------------------------------------------------------------------
 
---- Returns whether the arguments of a class verb are at most a database, without SQL or a statement.
+--- Returns whether a class verb was called without arguments or only with a database: without SQL or a statement.
 local function is_bare(first, ...)
   return select("#", ...) == 0 and (first == nil or native_records.is_database(first))
 end

@@ -10,7 +10,7 @@ local raise = errors.raise
 --- The functions that scripts call.
 local public = {}
 
---- Returns whether a request has an order of its own.
+--- Returns whether the script has ordered a request.
 local function is_ordered(node)
   while node.parent do
     if node.op == "unordered" then return false end

@@ -160,7 +160,8 @@ local function statement(op, policy, returning, assignments)
   return expression.join_all(expression.shape_of_list(op, shapes, detail), parts)
 end
 
---- Returns the changed request as built by Swift, and a context in which the values of the change follow the request's.
+--- Returns the request whose rows change, as built by Swift; and a context in which the numbers of the change's values follow the numbers
+-- of the request's values.
 local function prepare(node, db, generation)
   local built = request_building.built(node.parent, db, generation)
   return built, { db = db, next = node.parent.count + 1, request = built }
@@ -171,8 +172,8 @@ local function exempt(column, name)
   return expression.sql("+?", { n = 1, setmetatable({ shape = column }, expression.metatable) }, "returning"):as(name).shape
 end
 
---- Returns the terms of RETURNING for records. They are listed instead of `*`, because SQLite names the columns of a statement before
--- it compiles it again for a changed table.
+--- Returns the terms of RETURNING for records. Lists the columns instead of using `*`: when SQLite recompiles a statement because the table
+-- has changed, the result columns keep their old names.
 local function all_terms(source, schema, row_id, is_exempt)
   local terms = {}
   local function add(name)
@@ -195,7 +196,7 @@ local function exempt_terms(shape)
   return terms
 end
 
---- Returns the RETURNING clause for Swift: nothing, or expressions and their names.
+--- Returns the terms of the RETURNING clause for Swift: expressions and their names, or nothing.
 -- @tparam ?table shape the columns to return
 -- @tparam boolean is_all whether to return records, if no columns are given
 function changing.build_returning(node, shape, is_all, context)
@@ -294,8 +295,8 @@ end
 
 --- Deletes all rows of the request.
 -- @tparam ?database db
--- @tparam ?table options `returning`: true for records, or columns for rows; `forever`: whether to delete the rows themselves even
---   if the class has `soft_delete`
+-- @tparam ?table options `returning`: true for records, or columns for rows; `forever`: whether to remove the rows from the table even if
+--   the class has `soft_delete`
 function verbs:delete_all(...)
   return run(changes.delete_all(self, ...))
 end

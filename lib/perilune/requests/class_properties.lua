@@ -9,15 +9,15 @@ local record_fields = require "perilune.records.fields"
 
 local class_properties = {}
 
---- Returns the innermost access or the default database; nil if neither exists.
+--- Returns the database at hand: the innermost open access, else the default database; nil if neither exists.
 function class_properties.database_at_hand()
   local has_one, db = pcall(native_records.default_database)
   return has_one and db or nil
 end
 
 --- Returns the table of a class in the database at hand; nil if no database is at hand or it lacks the table.
--- @return the table; nil
--- @return ?table the table as the class last saw it, in any database
+-- @return the table, or nil
+-- @return ?table if the first result is nil: the table as the class last found it in any database
 function class_properties.schema(class)
   local info, db = record_class.info(class), class_properties.database_at_hand()
   if db then
@@ -40,7 +40,7 @@ function class_properties.is_class(value)
   return record_class.info(value) ~= nil
 end
 
---- Return the table of a class, and the class that it extends.
+--- Return the name of a class's table, and the class that it extends.
 function class_properties.table(class) return record_class.info(class).table end
 function class_properties.base(class)
   local base = record_class.info(class).base
@@ -60,7 +60,7 @@ function class_properties.association(class, name)
   end
 end
 
---- Returns the names of a class's associations, in order.
+--- Returns the names of a class's associations in alphabetical order.
 function class_properties.association_names(class)
   local names, known = {}, {}
   for ancestor in record_class.ancestors(record_class.info(class)) do
@@ -79,7 +79,7 @@ function class_properties.name_beside(value, class)
   return errors.describe(value)
 end
 
---- Returns the name under which records of a class have the row id of a table as their key; nil if it is not their key.
+--- Returns the name of the row id if the class uses the table's row id as its key; otherwise nil.
 function class_properties.row_id_key(class, schema)
   return require("perilune.records.description").row_id_key(record_class.info(class), schema)
 end
@@ -119,8 +119,8 @@ function class_properties.column_type(class, name)
     schema = schema or { name = info.table }, name = name }
 end
 
---- Returns the declared content of a column (see `column_types.held_by`), or "booleans"; nil if the class gives the column a type, or
--- accepts values of other types.
+--- Returns the declared content of a column (see `column_types.held_by`), or "booleans"; nil if the class option `types` names the column,
+-- or if the class accepts values of other types (`check_types = false`).
 function class_properties.held_by(class, name)
   local info = record_class.info(class)
   local types = require("perilune.records.column_details").types_of(info)

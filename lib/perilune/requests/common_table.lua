@@ -1,4 +1,4 @@
---- Common table expressions: named requests and SQL, which other requests can read.
+--- Common table expressions: requests or SQL with a name, which other requests can use like a table.
 --
 --     local tree = perilune.common_table("tree", { "id", "level" }, [[
 --       SELECT id, 0 FROM employee WHERE boss_id IS NULL
@@ -33,7 +33,7 @@ local public = {}
 local CommonSource = setmetatable({}, { __index = Source })
 CommonSource.__index = CommonSource
 
---- Returns the declaration of the table for Swift. It is created once for each schema generation, so that everything built with it
+--- Returns the declaration of the table for Swift. It is created once for each schema generation, so that everything that is built from it
 -- refers to the same table.
 function CommonSource:declaration(db)
   local generation = native_records.schema_generation(db)
@@ -102,7 +102,8 @@ local function new_source(name)
   return source
 end
 
---- Returns the root node of all requests for the rows. Without a definition, it stands for the table within its own definition.
+--- Returns the root node of all requests for the rows. If `definition` is nil, the node is for the recursive part of the table's
+-- definition, in which the table refers to itself.
 local function new_root(source, count, definition)
   local root = request.new_node(nil, "common table", count)
   root.definition = definition
@@ -128,7 +129,7 @@ end }
 
 -- Definitions -------------------------------------------------------------------------------------------------------------------
 
---- Returns the definition of a recursive table: the rows of a request, and the rows that a step repeatedly derives from the rows
+--- Returns the definition of a recursive table. It starts with the rows of a request; a step repeatedly adds rows derived from the rows
 -- found so far.
 local function recursive(source, first, step)
   local found = request.of(step(request_of(new_root(source, 0), {})))
@@ -168,7 +169,7 @@ local function of_sql(source, columns, text, ...)
   return request_of(new_root(source, shape and shape.count or 0, { sql = text, shape = shape }), values)
 end
 
---- Defines a table that exists during one statement: the rows of a request, or of SQL that may read the table itself (WITH
+--- Defines a table that exists during one statement: it has the rows of a request or of SQL. The SQL may refer to the table itself (WITH
 -- RECURSIVE).
 -- @tparam string name
 -- @param definition a request; or the list of columns, followed by SQL and its arguments

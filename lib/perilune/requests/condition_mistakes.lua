@@ -81,7 +81,7 @@ function mistakes.value(column, value, place)
   local method = type(operator) == "string" and method_of(operator)
   if value.from ~= nil and value.to ~= nil or value.min ~= nil and value.max ~= nil or value.gte ~= nil and value.lte ~= nil then method = "between" end
   if not method and type(value[1]) == "string" and (#value == 2 or #value == 3) then
-    -- An operator of letters may also be a value of the column.
+    -- An operator that is a word might also be a value of the column.
     local is_sign = value[1]:find("^[<>=!~]+$") or value[1]:find(" ")
     method = (is_sign or value[1]:lower() == "like" or value[1]:lower() == "between") and method_of(value[1])
   end
@@ -148,7 +148,7 @@ local function check_null(place, comparison, value)
   end
 end
 
---- Raises for a value that is compared with a column of dates in SQL text, where columns contain text.
+--- Raises if SQL text compares a column of dates with a value that does not have the form in which the column stores dates.
 -- @tparam string form "day" or "instant" (see stored_dates.lua)
 local function check_stored_date(place, comparison, value, form)
   local column, method = comparison.column, method_of(comparison.op)
@@ -215,7 +215,7 @@ function mistakes.compared_values(method, text, values, type_of)
   end
 end
 
---- Raises for a key, which `filter` does not take.
+--- Raises for a key that was passed instead of a condition.
 function mistakes.key(method, key)
   local shown = type(key) == "number" and tostring(key) or "key"
   raise("argument", ("%s(%s): expected a condition, got a key; use filter_key(%s)"):format(method, shown, shown))

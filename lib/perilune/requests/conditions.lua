@@ -14,10 +14,10 @@ local is_expression = marks.is_expression
 
 local conditions = {}
 
---- Visits the equalities that must all hold for a condition to hold: `visit(left, right, position)`, with the shapes of both sides.
--- @tparam integer position the number of values of a request before the values of the condition; for the visitor, before those of
---   the equality
--- The visitor also receives the operator: `=`, or `date =`, whose first value is the stored text of a date.
+--- Visits all equalities that a condition combines with AND: `visit(left, right, position, op)`, with the shapes of both sides. The
+-- operator `op` is `=`; or `date =` for a date, whose first value is the stored text.
+-- @tparam integer position the number of the request's values that precede the values of the condition; the visitor receives the number of
+--   values that precede the equality
 function conditions.each_equality(shape, position, visit)
   -- Chains of thousands of conditions nest on the left, so they are traversed in a loop.
   while shape.op == "and" do
@@ -102,8 +102,8 @@ local function sorted_names(condition, method)
   return names
 end
 
---- Returns the condition of a field that is not a column: an association by its name, or a path to a column, together with all
--- fields that have the same prefix. Returns nothing if there is no such association.
+--- Returns the condition for a field that is not a column: the name of an association, or a path of associations to a column. A path is
+-- combined with all other fields that begin with the same association. Returns nothing if no such association exists.
 local function of_association(self, name, condition, done)
   local of = require("perilune.requests.request").association_condition
   if self.node.is_result or not of then return nil end
@@ -189,8 +189,8 @@ local function check_boolean(source, column, name, value)
   end
 end
 
---- Returns the condition of a field.
--- @tparam table done other fields that are already covered by it
+--- Returns the condition for a field in a table of conditions.
+-- @tparam table done receives the other fields that this condition covers too
 local function of_field(self, name, condition, done)
   local node = self.node
   local group = not node.is_result and node.root.source.computed and node.root.source:group(name)
@@ -354,7 +354,7 @@ local function has_key(column, value)
   return require("perilune.expressions.date_comparisons").equality("=", "instant", column, operands)
 end
 
---- Returns the condition that a row has a primary key.
+--- Returns the condition that the primary key of a row equals the given one.
 function conditions.of_key(self, key, method)
   local columns = self.node.root.source:key(self.node.alias)
   local kind = type(key)

@@ -11,7 +11,7 @@ local expression_building = require "perilune.expressions.swift_bridge"
 local request = require "perilune.requests.request"
 local raise = errors.raise
 
---- Derivations that may differ: conditions, orders, and aliases for the same rows.
+--- Derivations in which the two requests may differ: conditions, orders, and aliases of the same rows.
 local is_free = {
   filter = true, none = true, ["or filter"] = true, order = true, ["then order"] = true, reversed = true, unordered = true,
   alias = true, ["reached by"] = true,
@@ -23,7 +23,7 @@ local obstacles = {
   ["union all"] = "a union", intersect = "an intersection", except = "a difference",
 }
 
---- Derivations that only the first request may have: they add columns, or repeat existing rows.
+--- Derivations that only the first request may have. They add columns, or change how often a row occurs.
 local is_harmless = {
   select = true, annotate = true, distinct = true, ["include all"] = true, ["include optional"] = true, ["annotate optional"] = true,
   ["join optional"] = true,
@@ -65,7 +65,7 @@ local function is_same_shape(left, right)
   return true
 end
 
---- Returns whether two requests have the same values in ranges of positions.
+--- Returns whether the `count` values of one request after a position equal the values of another request after another position.
 local function has_same_values(left, left_start, right, right_start, count)
   for index = 1, count do
     if not rawequal(left[left_start + index], right[right_start + index]) then return false end

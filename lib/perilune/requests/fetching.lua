@@ -13,7 +13,7 @@ local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local comparison_mistakes = lazily "perilune.expressions.comparison_mistakes"
 
---- The methods of requests that fetch or inspect.
+--- The methods of requests that fetch rows or show the SQL.
 local verbs = {}
 local building, request_building = require "perilune.expressions.swift_bridge", require "perilune.requests.swift_bridge"
 local plan_of, arguments, database_for = request_plans.plan_of, request_plans.arguments, request_plans.database_for
@@ -129,7 +129,7 @@ local function converted_tuples(converters, next_values, state, control, closing
     if position == count then return first, ... end
     return first, convert(position + 1, ...)
   end
-  -- The iteration continues from the original value.
+  -- Keeps the unconverted value, because the next step of the iteration needs it.
   local last = control
   return function()
     local function take(first, ...)
@@ -187,7 +187,7 @@ for method, form in pairs{
   end
 end
 
---- Appends a list with the first `count` values of each row to a list. NULL is perilune.null.
+--- Appends to a list, for each row, a list of its first `count` values. NULL becomes perilune.null.
 local function gather(list, count, next_values, state, control)
   local function take(first, ...)
     if first == nil then return nil end
@@ -249,7 +249,7 @@ for method, function_name in pairs{ min = "min", max = "max", sum = "sum", avera
     return native_requests.compile(built, db, function_name, building.build(node.shape, context))
   end }
 
-  --- Returns the least (greatest, ...) value of a column or expression in all rows; nil without rows.
+  --- Returns the least value (or the greatest, the sum, ...) of a column or expression in all rows; nil if the request finds no rows.
   verbs[method] = function(self, db, column)
     if type(column) == "string" then column = request.term(self, column, method) end
     if not marks.is_expression(column) then

@@ -3,10 +3,10 @@
 --     Archive:insert_from(Book:filter(Book.c.year:lt(1900)):select("id", "title"))
 --     Count:insert_from(counts, { target = "author_id", update = { books = perilune.excluded.books } })
 --
--- Options: `columns`, the target columns for the columns of the request, in order; by default the columns with the same names.
--- `on_conflict`, a policy. `target`, the columns of the unique key that decides about conflicts (any by default), and `update`, the change
--- to the conflicting row: "all" (take the other columns from the new row, the default), "none", or a table of columns, and of values by
--- column; `where`, a condition for updating. `returning`: true for records, or columns for rows.
+-- Options: `columns`, the columns to fill from the columns of the request, in the same order; by default those with the same names.
+-- `on_conflict`, a policy. `target`, the columns of the unique key by which rows may conflict (any key by default). `update`, the change to
+-- an existing row that conflicts: "all" (the default: its other columns are taken from the new row), "none", or a table of columns to take,
+-- and of values by column. `where`, the condition for this update. `returning`: true for records, or columns for rows.
 
 local perilune = require "perilune"
 local null = require("perilune.native.values").null
@@ -140,7 +140,7 @@ local function names_of(rows)
   return #names == #shape.shape.operands and names or nil
 end
 
---- Returns the whole statement as one expression. Its detail lists the kinds of its parts.
+--- Returns the whole statement as one expression. The detail of the expression lists the kinds of its parts.
 local function statement(source, rows, options, is_upsert, returning)
   local carrier = subquery.carrier(rows)
   local columns = options.columns ~= nil and read_names(source, "columns", options.columns) or nil
@@ -201,7 +201,7 @@ request.add_final_forms{ insert = compile_insert }
 -- @tparam ?database db
 -- @param rows a request (or a class) whose columns match the columns of the table
 -- @tparam ?table options
--- @return the changes, as db:execute returns them; or the list of what `returning` requests
+-- @return the changes, as db:execute returns them; or, with `returning`, the list of records or rows
 function inserting.insert_from(class, ...)
   local db, given, options, surplus = ...
   if not native_records.is_database(db) then db, given, options, surplus = nil, db, given, options end

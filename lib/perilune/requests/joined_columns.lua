@@ -1,10 +1,11 @@
---- Names of columns that the table of a request lacks, but a joined table or the table of links has.
+--- Recognizes names of columns that belong to a joined table or a linking table instead of the table of the request.
 
 local errors = require "perilune.native.errors"
 
 local joined_columns = {}
 
---- Returns the table of links between the rows of a request and the record that it belongs to, or nil.
+--- Returns the root of the `through` association that links the rows of a request to the request's record; nil if the rows are linked
+-- directly.
 local function links_of(association)
   local options = association.root.options
   local through = options and options.through

@@ -31,7 +31,8 @@ end
 
 local kinds = { join = "inner", left_join = "left", right_join = "right", full_join = "full", cross_join = "cross" }
 
---- Raises for a condition that compares no columns: a column alone, or `{ column = "name of a column" }`.
+--- Raises for a join condition that does not compare two columns: a column alone, or `{ column = "name of a column" }`, which compares with
+-- text.
 local function check_condition(method, other, condition)
   local cure = "; use " .. method .. "(Other, Class.c.%s:eq(Other.c.%s))"
   if marks.is_expression(condition) and condition.shape.op == "column" and condition.shape.held ~= "booleans" then

@@ -1,13 +1,13 @@
---- Pages that begin after a row instead of at a number. Every page costs the same, and rows inserted or deleted before it do not
--- shift it.
+--- Pages that begin after a given row, not at a row number. Later pages take no longer to fetch than earlier ones, and inserting or
+-- deleting earlier rows does not shift a page.
 --
 --     local page = Book:order("year"):page_after(nil, 20)
 --     page.records, page.next, page.previous
 --     Book:order("year"):page_after(page.next, 20)
 --
--- If the order may leave rows equal, the primary key follows it, descending if the whole order is descending. A cursor is text that
--- is safe in URLs. It contains the values of the order's columns in the first or last row of a page, and is valid only for the
--- order it was made with.
+-- If rows may be equal in the order, the primary key is added to it, descending if the whole order is descending. A cursor is text that can
+-- be used in URLs. It contains the values of the order's columns in the first or last row of a page, and is valid only for the order it was
+-- made with.
 
 local database_argument = require "perilune.runtime.database_argument"
 local native_records = require "perilune.native.records"
@@ -44,7 +44,8 @@ function keyset_pages.fetch(self, method, db, cursor, size)
     return list[position] and page_cursors.write(form.hash, page_searches.stored_values(list[position], form.terms))
   end
   local page = pageable.page{ records = list, size = size }
-  -- A page reached through a cursor has a neighbor: the row of that cursor, which may have been deleted since.
+  -- A page that was reached through a cursor always has a neighboring page in the other direction, because the cursor's row was there, even
+  -- if it has been deleted since.
   if is_back then page.previous, page.next = has_more and cursor_at(1) or nil, cursor ~= nil and (cursor_at(#list) or cursor) or nil
   else page.previous, page.next = cursor ~= nil and (cursor_at(1) or cursor) or nil, has_more and cursor_at(#list) or nil end
   page_searches.drop_terms(list, form.terms)

@@ -1,7 +1,7 @@
---- Named expressions of a class, used like columns in filter, order, select, annotated_with and `Class.c`.
+--- Named expressions of a class, which can be used like columns in filter, order, select, annotated_with and `Class.c`.
 --
 --     Book.expressions.is_old = Book.c.year:lt(1900)
---     function Book.expressions.age(c) return 2000 - c.year end        -- when it is first used; `c` are the columns that are meant
+--     function Book.expressions.age(c) return 2000 - c.year end        -- called on first use; `c`: the columns of the place of use
 --     Book:filter{ is_old = true }:order("age"):annotated_with("age")
 
 local errors = require "perilune.native.errors"
@@ -57,7 +57,7 @@ end
 
 -- Use -----------------------------------------------------------------------------------------------------------------------------
 
---- Returns a shape with its columns of the table replaced by the columns of a place.
+--- Returns a shape in which columns of the source's table are replaced by the same columns at a place: an alias or an association.
 local function placed(source, shape, place)
   if shape.op == "column" then
     if shape.table ~= source.table or shape.place then return shape end

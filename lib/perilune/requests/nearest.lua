@@ -13,7 +13,7 @@ local public = {}
 --- The largest number of neighbors that sqlite-vec returns.
 local most = 4096
 
---- Returns whether `distance` is already among the fields of records: sqlite-vec hides the column, other extensions may not.
+--- Returns whether records already have the field `distance`. sqlite-vec hides this column, but other extensions may not.
 local function has_distance(request)
   local schema = request.node.root.source:schema()
   for _, column in ipairs(schema and schema.columns or {}) do

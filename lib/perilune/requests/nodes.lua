@@ -1,4 +1,4 @@
---- Nodes: requests without their values. Each node is created once, so that equal derivations find it again.
+--- Nodes: requests without their values. Each node is created only once: equal derivations return the same node.
 
 local interning = require "perilune.expressions.interning"
 local with_text, with_other = interning.with_text, interning.with_other
@@ -8,8 +8,8 @@ local request_nodes = {}
 --- The operations that combine the rows of several requests.
 request_nodes.compounds = { union = true, ["union all"] = true, intersect = true, except = true }
 
---- Creates a node: `op` and `parent`, the addition (`shape`, `other`, `detail`), the `count` of all values, and the nodes derived
--- from it.
+--- Creates a node. Its fields: `op` and `parent`; the operand that it adds (`shape`, `other` or `detail`); `count`, the total number of
+-- values; and the nodes derived from it.
 local function new_node(parent, op, count)
   local root = parent and parent.root
   local node = interning.origin{
@@ -33,7 +33,7 @@ end
 --- Functions that compile final nodes, which represent statements and have no derivations, by operation.
 request_nodes.final = {}
 
---- Lets Swift build a new node before its first use, so that errors are reported at the line that contains them.
+--- Builds a new node in Swift when it is created, so that errors are reported at the line that causes them.
 local function checked(node)
   if request_nodes.final[node.op] then return node end
   require("perilune.requests.swift_bridge").check(node)
@@ -52,7 +52,7 @@ local function node_with_shape(parent, op, shape)
   return with_other(parent, op, shape, new_with_shape)
 end
 
---- The fields for details that a node and its derivations store.
+--- For operations whose detail is also stored in a field of the node and its derivations: the name of this field.
 local own_details = { alias = "alias", limit = "limit", offset = "offset", named = "name" }
 
 local function new_with_detail(parent, op, detail)
@@ -80,7 +80,7 @@ local function node_with_node(parent, op, other, detail)
   return with_other(parent, op .. " " .. (detail or ""), other, new_with_node, op, detail)
 end
 
---- Returns the node that is derived from another node in the same way as `model` is derived from its parent.
+--- Derives a node from `parent` in the same way as `model` was derived from its own parent.
 function request_nodes.child_like(parent, model)
   if model.shape then return node_with_shape(parent, model.op, model.shape) end
   if model.other then return node_with_node(parent, model.op, model.other, model.detail) end

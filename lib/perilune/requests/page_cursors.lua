@@ -1,4 +1,4 @@
---- Cursors: the values of a row as text that is safe in URLs.
+--- Cursors: the values of a row as text that can be used in URLs.
 
 local errors = require "perilune.native.errors"
 local native_values = require "perilune.native.values"

@@ -1,4 +1,5 @@
---- The orders of pages: the terms of a request's order, completed by its key, and how many of them make rows unique.
+--- The orders of pages: the terms of a request's order, completed by the key, and the number of terms that are needed to distinguish all
+-- rows.
 
 local errors = require "perilune.native.errors"
 local expression = require "perilune.expressions.expression"
@@ -127,7 +128,7 @@ function page_orders.holds_key(known, schema)
   return false
 end
 
---- Returns the length of the shortest prefix of the terms that is unique for every row.
+--- Returns how many of the first terms are needed so that no two rows have the same values.
 function page_orders.count_telling(terms, schema)
   local known = {}
   for index, term in ipairs(terms) do

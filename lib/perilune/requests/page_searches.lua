@@ -22,7 +22,7 @@ local page_searches = {}
 
 local function both(left, right) return left and left & right or right end
 
---- Returns conditions that together find the rows after a value in the order of one term; the first finds the nearest rows.
+--- Returns conditions that together match the rows after a value when sorted by one term. The first condition matches the nearest rows.
 local function behind(term, value)
   local column, nulls_first = term.column, page_orders.has_nulls_first(term)
   if value == null then return { nulls_first and column:is_not_null() or nil } end
@@ -47,8 +47,8 @@ end
 
 -- Additional fields ---------------------------------------------------------------------------------------------------------
 
---- The fields for the value of a term that is not a table column, and for the type of a value that may be a BLOB, because both
--- BLOBs and text become strings.
+--- The names of additional fields: for the value of a term that is not a table column, and for the type of a value that may be a BLOB. The
+-- type is needed because both BLOBs and text become strings.
 local function carried(index) return "perilune_carried_order_" .. index end
 local function carried_type(index) return "perilune_carried_type_" .. index end
 
@@ -97,8 +97,7 @@ end
 
 -- Searches ----------------------------------------------------------------------------------------------------------------------
 
---- Returns the form of a request's pages: the properties that all pages share. It is cached in the request's node, unless
--- expressions in the order have values.
+--- Returns the form of a request's pages: the properties that are the same for all pages.
 local function make_form(self, method, db)
   local terms = page_orders.terms_of(self, method)
   pageable.check_has_each_once(self, method, terms)
@@ -115,7 +114,8 @@ local function make_form(self, method, db)
   return form
 end
 
---- Returns the cached form, which is created once for each schema generation.
+--- Returns the form of a request's pages. It is cached in the request's node for one schema generation, unless expressions in the order
+-- have values.
 function page_searches.form_of(self, method, db)
   local node, generation = self.node, schema_generation(db)
   local forms = node.page_forms
@@ -129,8 +129,9 @@ function page_searches.form_of(self, method, db)
   return form
 end
 
---- Creates a search: the node of a request, and the values that it has in addition to the searched request: positions in a cursor.
--- @tparam table markers the positions by their placeholders in the condition
+--- Creates a search: the node of a request, and the values that it has in addition to the values of the original request. Some of them are
+-- positions in a cursor.
+-- @tparam table markers the positions in a cursor, by the placeholders for them in the condition
 local function new_search(self, form, condition, markers)
   local rows = with_terms(self, form.terms)
   local request_of_search = page_orders.order_by(condition and rows:filter(condition) or rows, form.terms)
@@ -178,7 +179,7 @@ local function make_searches(self, form, values, db)
   return { new_search(self, form, any, markers) }
 end
 
---- Returns the cached searches. They depend on which values are NULL.
+--- Returns the searches for a cursor. They are cached separately for each combination of NULL values in the cursor.
 function page_searches.searches_for(self, form, values, db)
   local key = values and "" or "first"
   for index = 1, values and form.telling or 0 do
@@ -192,7 +193,7 @@ function page_searches.searches_for(self, form, values, db)
   return searches
 end
 
---- Returns at least `count` rows if that many exist.
+--- Runs the searches in order until at least `count` rows are found, or no search is left.
 function page_searches.fetch_rows(self, searches, values, count, db)
   local list = {}
   for index, search in ipairs(searches) do

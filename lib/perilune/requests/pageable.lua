@@ -12,7 +12,7 @@ local pageable = {}
 --- Functions that return a different value on each call.
 local random_functions = { random = true, randomblob = true }
 
---- Raises for a value in the order that depends on more than its row, because its value after a cursor would differ.
+--- Raises if a term of the order depends on more than its row, because its value would be different on the page after a cursor.
 function pageable.check_is_of_row(method, shape)
   if shape.op == "window" or shape.op == "over" then
     raise("argument", method .. ": the order cannot contain window functions, because their values depend on the rows of the page; "
@@ -46,7 +46,7 @@ local function has_group_for_each_row(node)
   return schema ~= nil and page_orders.holds_key(known, schema)
 end
 
---- Returns whether an association, or an association joined to its rows, may have several rows for each row.
+--- Returns whether an association, or another one joined to its rows, may lead to several rows for a single row.
 local function has_several(association)
   if association.root.kind == "has_many" then return true end
   local node = association
@@ -78,8 +78,8 @@ local function raise_repeated(method)
     .. "filter(Class.association:exists()) in place of the join")
 end
 
---- Finds out whether a request may repeat records. Returns `repeats`, `is_distinct`, the `single` associations, and the nodes that
--- add columns.
+--- Determines whether a request may return a record several times. Returns a table with `repeats`, `is_distinct`, `single` (the
+-- associations that have at most one row for each row) and `annotations` (the nodes that add columns).
 local function find_repetitions(self, method)
   local node, found = self.node, { repeats = false, is_distinct = false, single = {}, annotations = {} }
   while node.parent and not nodes.compounds[node.op] do
@@ -131,7 +131,7 @@ function pageable.check(self, method, size)
   if node.selects then raise("argument", method .. ": pages contain whole records; remove select(...)") end
 end
 
---- The metatable of pages. A field of a different name would be nil without an error, as would an element.
+--- The metatable of pages. It raises for elements and for unknown fields, which would otherwise be nil.
 local page_metatable = {
   __name = "page",
   __len = function() raise("argument", "cannot take # of a page; use #page.records") end,

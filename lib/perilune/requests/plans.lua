@@ -13,7 +13,7 @@ local unpack = table.unpack
 
 local request_plans = {}
 
---- The number of values from which on they are passed in a table.
+--- The maximum number of values that are passed as separate arguments. More values are passed as one list.
 local most_arguments = 100
 
 --- Returns the database for a verb: the given one, else the innermost open access, else the default database.
@@ -53,7 +53,7 @@ end
 --- The verbs that the row path can run by itself, by the form of their plans.
 local compiled_verbs = { rows = "fetch_all", first = "fetch_one" }
 
---- Stores the plan where the row path finds it, if the row path can run the verb by itself.
+--- If the row path can run the verb by itself, stores the plan in the node for the row path to find.
 local function keep_compiled(node, form, plan)
   local verb = compiled_verbs[form]
   if not verb then return end

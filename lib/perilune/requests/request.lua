@@ -2,9 +2,9 @@
 --
 --     local request = Author:filter{ country = "France" }:order("name"):limit(10)
 --
--- A request consists of a node and the values that its conditions compare with. The node contains everything but the values: the
--- request it was derived from, the method and its arguments. Equal derivations find the same node again, so that a request that is
--- rebuilt each time is checked and compiled only once. Nodes are passed to Swift when they are new, and after schema changes.
+-- A request consists of a node and of the values in its conditions. The node describes everything else: the node it was derived from, the
+-- method and its arguments. Equal derivations lead to the same node, so that a request is checked and compiled only once even if a script
+-- builds it repeatedly. Nodes are passed to Swift when they are new, and after schema changes.
 
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
@@ -26,14 +26,13 @@ local node_with_shape, node_with_detail, node_with_node = nodes.with_shape, node
 
 local request = {
   new_node = nodes.new_node, child_like = nodes.child_like, compounds = nodes.compounds, final = nodes.final,
-  --- Methods of classes and of common tables that other modules add. They are called with a class or with the source of a common
-  -- table.
+  --- Methods of classes and of common tables that other modules add. Their first argument is the class, or the source of the common table.
   class_methods = {},
   --- Fetches requests that include associations: `fetch_associated(request, db, plan)`. Set by the associations modules.
   fetch_associated = nil,
   --- Iterates over the rows of such requests. Set by the associations modules.
   iterate_associated = nil,
-  --- Returns the condition of a field that is not a column: `association_condition(request, name, value, path, place)`. Set by the
+  --- Returns the condition for a field that is not a column: `association_condition(request, name, value, path, place)`. Set by the
   -- associations modules.
   association_condition = nil,
 }
@@ -88,14 +87,14 @@ end
 request.derive, request.derive_with, request.derive_with_detail = derive, derive_with, derive_with_detail
 request.derive_with_request = derive_with_request
 
---- Returns what to write for a column that was given as a field, as in `order{ name = "desc" }` or `select{ name = true }`.
+--- Returns the end of a message about a column that was given as a field, as in `order{ name = "desc" }` or `select{ name = true }`.
 local function named_column_cure(method, key)
   if method == "order" or method == "then_order" then return ("; use %s(Class.c.%s:desc()), or %s(%q)"):format(method, key, method, key) end
   if method == "group" then return ("; use group(%q)"):format(key) end
   return ("; use %s(%q) for a column, %s(expression:as(%q)) to name an expression"):format(method, key, method, key)
 end
 
---- Returns what to write for a value in a list of columns.
+--- Returns the end of a message about an invalid value in a list of columns: the correct form.
 local function column_cure(method, term)
   if type(term) == "function" then return "; a method is called with a colon, as in Class.c.name:desc()" end
   if type(term) == "boolean" and (method == "order" or method == "then_order") then return "; use order(Class.c.name:desc()), or order(\"name DESC\")" end
@@ -197,7 +196,7 @@ end
 
 local orders = { order = true, then_order = true }
 
---- Raises for a text with several columns, which SQL would read as one term.
+--- Raises for text that contains several columns, because it would count as a single term.
 local function check_is_one_column(method, text)
   if not text:find(",", 1, true) then return end
   local rest = text:gsub("'[^']*'", ""):gsub('"[^"]*"', ""):gsub("%b()", "")
@@ -235,15 +234,15 @@ local function check_receiver(method, self)
   if not marks.is_request(self) and not marks.is_association(self) then receivers.refuse(receivers.kinds.request, method, self) end
 end
 
---- Returns the type of a request with one column that is used as a value.
+--- Returns the type of a request that selects one column and is used as a value.
 function shapes.type_of_request(node) return require("perilune.requests.value_types").of_scalar(node) end
 
 -- Conditions ----------------------------------------------------------------------------------------------------------
 
 local conditions = require "perilune.requests.conditions"
 
--- records.derivation finds common conditions again without creating an expression: a value for a column that is written to the
--- database unchanged. Here such a condition is used for the first time, and stored for records.derivation.
+-- For the most common condition, a column with a value that is stored unchanged, records.derivation finds the derived request without
+-- creating an expression. The following code handles the first use of such a condition, and stores the result for records.derivation.
 
 local plain_types = { string = true, number = true, boolean = true }
 

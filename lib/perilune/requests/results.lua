@@ -8,7 +8,7 @@ local value_types = require "perilune.requests.value_types"
 
 local request_results = {}
 
---- Returns the fields that contain selected conditions: a list of names for each segment.
+--- Returns, for each segment, the list of fields whose values are conditions and must be converted to booleans.
 local function boolean_fields(plan)
   if plan.boolean_fields then return plan.boolean_fields end
   local fields = {}

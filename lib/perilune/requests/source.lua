@@ -28,8 +28,8 @@ local sources = { Source = Source, by_class = by_class }
 
 --- Returns the table in the current schema. Returns nil, instead of raising an error, if no current database has the table: the
 -- database passed to a verb later may have it.
--- @return the table; nil
--- @return ?table the table as the class last found it in any database
+-- @return the table, or nil
+-- @return ?table if the first result is nil: the table as the class last found it in any database
 function Source:schema()
   return class_properties.schema(self.class)
 end
@@ -52,8 +52,8 @@ local function new_column(self, name, place)
   return column
 end
 
---- Returns the columns created for a place, which selects one of several sources of the table: an alias, or the number and name of
--- the association that leads there; by default any source.
+--- Returns the columns created so far for a place. A place selects one of several sources of the same table: it is an alias, or the number
+-- and name of the association that leads to the source. Without a place, any source is meant.
 function Source:columns_of(place)
   if not place then return self.columns end
   local columns = self.placed[place] or {}
@@ -78,7 +78,7 @@ function Source:column_type(name)
   return class_properties.column_type(self.class, name)
 end
 
---- Returns the expression of a table column by its name in any case, if there is one.
+--- Returns the expression of the table column with a name, in upper or lower case; nil if the table has no such column.
 -- @param ?place see columns_of
 function Source:table_column(name, place)
   local columns = self:columns_of(place)
@@ -111,8 +111,8 @@ function Source:check_is_column(name)
   record_fields.check_is_column(self, name, "give the field an `expression` to use it in requests")
 end
 
---- Returns the expression of a column. Raises if none exists, and suggests the nearest name. If no current database has the
--- table, any name is accepted, and the request is checked once it gets a database.
+--- Returns the expression of a column. Raises if none exists, and suggests the nearest name. If no current database has the table, any name
+-- is accepted, and the request is checked when it is used with a database.
 function Source:column(name, place)
   local column = self:column_named(name, place)
   if column then return column end
@@ -214,8 +214,8 @@ local checked_by_themselves = {
   annotated_with = true, fetch_all = true, fetch_one = true, filter = true, limit = true, order = true, pluck = true,
 }
 
---- Returns the members of requests of a source: methods of requests, then named requests of the class. Methods are cached in the
--- table, so that later lookups need no call.
+--- Returns the table in which a source's requests look up their members: the methods of requests, then the named requests of the class. It
+-- caches methods, so that later lookups call no function.
 local function request_members(source, alias)
   return setmetatable({}, { __index = function(members, name)
     local method = verbs[name] or derivations[name] or source.members and source.members[name]
@@ -276,7 +276,7 @@ function sources.begin(root, source)
   root.make_metatable, root.metatable = request_metatable, request_metatable(source)
 end
 
---- Returns the table of named requests of a class, which cannot replace methods of requests.
+--- Returns the table of a class's named requests. A named request cannot have the name of a method of requests.
 local function requests_table(class)
   local base = class_properties.base(class)
   -- Assignments go to an empty table that never stores anything, so that reassignments are noticed and checked too.
@@ -292,7 +292,7 @@ local function requests_table(class)
         raise("argument", "`" .. name .. "` is a method of every request; use another name")
       end
       named[name] = value
-      -- The default scope is part of the request for all records of the class.
+      -- The cached request for all records of the class contains the default scope, so it must be made again.
       if name == "default" then
         sources.of_class(class).all = nil
         require("perilune.requests.added_members").scope(class)

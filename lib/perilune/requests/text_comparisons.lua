@@ -39,7 +39,7 @@ end
 
 local function word_of(token) return token and token.kind == "word" and token.text:lower() or nil end
 
---- Returns what is compared by the operator at a position: a column, or a call of a function with its first argument.
+--- Returns the left side of the comparison at a position: a column, or the call of a function with its first argument.
 local function left_of(tokens, index)
   local token = tokens[index - 1]
   if not token then return nil end
@@ -92,7 +92,7 @@ local function read(text)
     local word = word_of(token)
     if token.kind == "sign" and signs[token.text] then add(left_of(tokens, index), token.text, index + 1)
     elseif word == "or" and tokens[index + 1] and (tokens[index + 1].kind == "string" or tokens[index + 1].kind == "parameter") then
-      -- A value of its own, as in `name = 'a' OR 'b'`.
+      -- A value that is a condition by itself, as in `name = 'a' OR 'b'`.
       local following = tokens[index + 2]
       if not following or following.text == ")" or word_of(following) == "or" or word_of(following) == "and" then
         list[#list + 1] = with_value({ op = "or", first_column = list[#list] and list[#list].column }, tokens, index + 1)
@@ -117,8 +117,9 @@ end
 local known, count = {}, 0
 local most_known = 500
 
---- Returns the comparisons in a text: each with `op`, in lower case; `column`, or `call`, the name of a function, with `first`, the text of
--- its first argument, and `shown`; and `value`, `parameter` (a position or a name), `word` or `function_name`.
+--- Returns the comparisons in a text. Each has `op`, in lower case. Its left side is `column`; or `call`, the name of a function, with
+-- `first`, the text of its first argument, and `shown`. Its right side is `value`, `parameter` (a position or a name), `word` or
+-- `function_name`.
 function text_comparisons.of(text)
   if not known[text] then
     if count >= most_known then known, count = {}, 0 end

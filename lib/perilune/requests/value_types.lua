@@ -1,5 +1,6 @@
---- The types of selected values. A request returns values of a class's columns as records of the class have them: dates, booleans, cases of
--- enums, decoded JSON. Expressions have the type of a column only if their values are values of that column (see shapes.lua).
+--- The types of selected values. If a request selects columns of a class, it returns their values in the same types as records of the
+-- class: dates, booleans, cases of enums, decoded JSON. Expressions have the type of a column only if their values are values of that
+-- column (see shapes.lua).
 
 local native_rows = require "perilune.native.rows"
 local shapes = require "perilune.expressions.shapes"
@@ -27,14 +28,14 @@ end
 
 local compounds = { union = true, ["union all"] = true, intersect = true, except = true }
 
---- Returns the types that two lists of columns have in common.
+--- Returns a list of types in which each type that differs between two lists is replaced with false.
 local function common_types(left, right)
   for index, type in ipairs(left or {}) do left[index] = right and right[index] == type and type or false end
   return left
 end
 
---- Returns the types of a request's columns: of selected columns, nil if none are selected; and of columns that are added to these or to
--- the columns of the table. The type of other values is false.
+--- Returns two lists of types: for the selected columns, nil if none are selected; and for the columns that annotations add. The type is
+-- false for other values.
 function outputs(node)
   local steps, selected, added = {}, nil, {}
   while node do
@@ -93,7 +94,7 @@ function value_types.by_position(plan)
   return plan.readers or nil
 end
 
---- Returns the node of the association whose rows are in a field of a request's rows.
+--- Returns the node of the included association whose rows are stored in the given field.
 function value_types.node_in(node, kind, field)
   while node do
     local other = node.other
@@ -124,7 +125,7 @@ local function fields_of(plan, index)
   if not node then return fields end
   local selected, added = outputs(node)
   local function add(name, type)
-    -- Of several columns with a name, the field is the first.
+    -- If several columns have the same name, the field contains the first of them.
     if not name or has[name] then return end
     has[name] = true
     local read = not name:find("^perilune_carried_") and reader_of(type)
@@ -157,7 +158,7 @@ function value_types.convert(rows, plan, index)
   for _, field in ipairs(known_fields(plan, index or 1)) do
     local name, read = field[1], field[2]
     for _, row in ipairs(rows) do
-      -- false: no row of an association.
+      -- `row` is false if the association has no row.
       local value = row and rawget(row, name) or nil
       if value ~= nil then row[name] = read(value) end
     end
@@ -167,7 +168,8 @@ end
 
 -- Rows --------------------------------------------------------------------------------------------------------------------------
 
---- Returns the keys of a row's values by position: the name of the column, or the position if an earlier column has the name.
+--- Returns, by position, the key under which a row stores each value: the name of the column, or the position if an earlier column has the
+-- same name.
 local function keys_of(row)
   local keys, has = {}, {}
   for position, name in ipairs(native_rows.columns(row)) do

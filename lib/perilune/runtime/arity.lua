@@ -30,7 +30,7 @@ end
 
 local refuse = arity.refuse
 
---- Returns its arguments. A call around another call keeps that from being a tail call, which would lose the name of the method.
+--- Returns its arguments. Wrapped around another call, it prevents a tail call, after which messages could not name the method.
 local function results(...) return ... end
 
 local wrappers = {
@@ -66,7 +66,7 @@ local wrappers = {
   end,
 }
 
---- The wrappers of functions that are called without an object before the dot.
+--- The wrappers of functions that are called with a dot and do not receive an object.
 local function_wrappers = {
   [0] = function(name, f, cure)
     return function(surplus)
@@ -122,10 +122,11 @@ local cures = {
 --- The functions that already reject surplus arguments.
 local is_limited = setmetatable({}, { __mode = "k" })
 
--- Taken before any script can change the library `debug`.
+-- Kept in a local variable, because scripts may change the library `debug` later.
 local getinfo = debug and debug.getinfo
 
---- Returns a Lua function that rejects more arguments than it declares; the function itself if it declares any number.
+--- Wraps a Lua function so that it rejects more arguments than it declares. Returns the function itself if it accepts any number of
+-- arguments.
 -- @tparam string name its name in messages
 -- @tparam ?boolean is_method whether its first parameter is the object before the colon
 -- @tparam ?string cure what to write instead of surplus arguments

@@ -1,4 +1,4 @@
---- Checks of arguments, mainly of schema definitions, and the classes of the objects that these return.
+--- Checks of arguments, mainly for schema definitions, and of the objects that schema definitions return.
 
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
@@ -37,14 +37,14 @@ function checks.database(place, db)
   return db
 end
 
---- Options that a text may stand for, most likely first.
+--- Options that a script may have meant when it passes a string instead of options, the most likely one first.
 local options_of_texts = { "target", "table", "columns", "column", "name", "folder", "older_than", "zone" }
---- Options that `true` may stand for.
+--- Options that a script may have meant when it passes `true` instead of options.
 local options_of_flags = { "if_exists", "if_not_exists", "unique" }
 local conflict_policies = { ignore = true, replace = true, abort = true, fail = true, rollback = true }
 local reference_actions = { cascade = true, restrict = true, ["set null"] = true, ["set default"] = true, ["no action"] = true, set_null = true, set_default = true }
 
---- Returns the end of a message about a value in place of options: the option that it may stand for.
+--- Returns the end of a message about a value that was passed instead of options: the option that was probably meant.
 -- @tparam {[string]=any} known the valid options
 function checks.option_cure(value, known)
   if type(value) == "string" then
@@ -102,8 +102,9 @@ local function read_option(place, name, kind, value)
 end
 
 --- Reads a table of options, nil for none. All options of the library are read with this function.
--- @tparam {[string]=string|table} kinds the valid options. For each, the required type, "any" for an option checked elsewhere,
--- or { read, expected }: a function that returns the stored value, nil for an invalid one, and the expectation for messages.
+-- @tparam {[string]=string|table} kinds the valid options. For each, the required type, "any" for an option checked elsewhere, or { read,
+-- expected }: a function that returns the stored form of the value, or nil if the value is invalid; and a description of valid values for
+-- messages.
 -- @tparam ?string section see checks.option_names
 -- @treturn table the stored values
 function checks.options(place, options, kinds, section)
@@ -146,8 +147,8 @@ function checks.rest(list, count)
   return rest
 end
 
---- Checks that a value is one of the given words. Case does not matter, and an underscore stands for a space. Returns the word in capitals;
--- nil for nil.
+--- Checks that a value is one of the given words. Ignores case; an underscore counts as a space. Returns the word in capitals, or nil if
+-- the value is nil.
 function checks.choice(place, what, value, words)
   if value == nil then return nil end
   if type(value) ~= "string" then checks.fail(place, "expected a string, got " .. errors.describe(value)) end
@@ -259,7 +260,8 @@ function checks.class(name, receiver, methods, section)
 end
 
 --- Makes the functions of a class its methods, called with a colon. Names other than methods and fields are errors.
--- @tparam table class its `__metatable` is the name of its objects in messages; its `__receiver` another one before the colon
+-- @tparam table class its `__metatable` is the name of its objects in messages; its `__receiver`, if any, is the variable before the colon
+--   in examples
 -- @tparam {string,...} fields optional fields of the objects
 -- @tparam string section the section of names from other libraries (other_names.lua)
 function checks.seal(class, fields, section)

@@ -2,7 +2,7 @@
 
 local collations = {}
 
---- Collations that every connection has in addition to SQLite's own, which know only the case of ASCII letters.
+--- Collations that every connection has in addition to SQLite's own. SQLite's NOCASE ignores case only for ASCII letters.
 local unicode = {
   unicode = "swiftCompare", unicode_case_insensitive = "swiftCaseInsensitiveCompare", localized = "swiftLocalizedCompare",
   localized_case_insensitive = "swiftLocalizedCaseInsensitiveCompare", localized_standard = "swiftLocalizedStandardCompare",

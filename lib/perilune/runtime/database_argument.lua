@@ -24,8 +24,8 @@ local function take(name, most, cure, first, ...)
   return nil, first, ...
 end
 
---- Separates the database from the other arguments: returns it, or nil if it is omitted, and the others. A leading nil is an omitted
--- database if all other arguments follow it.
+--- Separates the database from the other arguments: returns the database, or nil if it is omitted, followed by the others. A leading nil
+-- counts as an omitted database if it is followed by all other arguments.
 -- @tparam string name the function in messages
 -- @tparam integer most the maximum number of other arguments
 function database_argument.take(name, most, ...) return take(name, most, nil, ...) end

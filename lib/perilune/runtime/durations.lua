@@ -36,12 +36,12 @@ function durations.seconds(value)
   return type(value) == "string" and native_values.duration(value) or nil
 end
 
---- Words for durations in other schedulers -> the unit, and the shorthand of schedules.
+--- The words by which other schedulers name intervals: for each, the unit, and the shorthand in our schedules (`@daily`).
 local units_of_words = {
   hourly = { "h", "hourly" }, hour = { "h", "hourly" }, daily = { "d", "daily" }, day = { "d", "daily" }, weekly = { "w", "weekly" }, week = { "w", "weekly" },
 }
 
---- Returns a duration in seconds; raises for other values, and for more than a hundred years or less than the minimum.
+--- Returns a duration in seconds; raises for other values, and for durations below the minimum or above a hundred years.
 -- @tparam ?number least 0 by default
 function durations.read(place, value, least)
   local seconds = durations.seconds(value)

@@ -55,8 +55,8 @@ local function list_cases(cases)
   return table.concat(texts, ", ")
 end
 
---- Returns the cases if the value of each case is its name, otherwise nil. Cases from the list come first, in its order; the others follow
--- alphabetically.
+--- If the value of every case equals its name, returns the names; otherwise nil. Names in the list part of the definition come first, in
+-- that order; the others follow alphabetically.
 local function read_strings(definition, raws)
   local strings, others, is_listed = {}, {}, {}
   for index, name in ipairs(definition) do strings[index], is_listed[name] = name, true end
@@ -100,7 +100,7 @@ local function make_objects(raws)
   return by_name, by_raw, cases
 end
 
---- Returns the problem of a string that is not a case.
+--- Returns the error message for a value that is not one of the cases.
 local function no_string(value, strings)
   if type(value) ~= "string" then return "expected one of the cases " .. table.concat(strings, ", ") .. ", got " .. errors.describe(value) end
   local _, err = pcall(errors.raise_unknown, "case", value, strings)

@@ -44,7 +44,7 @@ end
 --
 --     db:add_function("slugify", 1, function(text) return text:lower():gsub("%W+", "-") end)
 --
--- An error raised in it ends the statement, which raises it unchanged.
+-- If the function raises an error, the statement ends and raises the same error.
 -- @tparam string name
 -- @param options the number of its arguments (-1, the default: any), or a table: `arguments`, and `deterministic`, true if
 --   equal arguments always give equal results, as indexes and generated columns require
@@ -97,8 +97,8 @@ function public:add_collation(name, compare)
   define(self, name, "collation", 0, false, compare)
 end
 
---- When a function is removed, SQLite keeps an entry without a body. Until the connection closes, it hides a built-in function with
--- the same name and number of arguments, even if no script had replaced that.
+--- When a function is removed, SQLite keeps an entry without a body. Until the connection closes, this entry hides a built-in function with
+-- the same name and number of arguments, even one that was never replaced.
 local hidden_by_removal = [[
   SELECT count(*) FROM pragma_function_list WHERE builtin AND lower(name) = lower(:name) AND (narg = :count OR narg < 0 OR :count < 0)]]
 

@@ -9,7 +9,7 @@ local errors = require "perilune.native.errors"
 local native_values = require "perilune.native.values"
 local stored_dates = require "perilune.runtime.stored_dates"
 
---- The maximum depth of values. Deeper values are rarely intended, and a value that contains itself would never end.
+--- The maximum depth of values. Deeper values are rarely intended, and writing a value that contains itself would never end.
 local deepest = 200
 
 local json = {}
@@ -73,7 +73,7 @@ end
 
 local write
 
---- Returns the length of a list; nil if the table is not a list, because it has names.
+--- Returns the length of a list; nil if the table has names as keys, so that it is not a list.
 local function list_length(value, path, depth)
   local count, last, named = 0, 0, nil
   for key in next, value do

@@ -5,7 +5,8 @@ local arity = require "perilune.runtime.arity"
 --- Returns its arguments. A call around another call keeps that from being a tail call, which would lose the name of the function.
 local function results(...) return ... end
 
---- Adds functions to a table that load their modules on the first call. Functions that a script has replaced by then stay replaced.
+--- Adds functions to a table that load their modules on the first call. If a script has replaced one of the functions before that, its
+-- replacement is kept.
 -- @tparam table target
 -- @tparam string modules their names, separated by spaces. The last one returns the functions, or a table with the functions in the
 --   field `public`
@@ -25,7 +26,7 @@ return function(target, modules, names, place)
     end
   end
 
-  -- Runs at the start of every script.
+  -- This loop runs at the start of every script, so it must be fast.
   for index = 1, #names do
     local name = names[index]
     local function loader(...)

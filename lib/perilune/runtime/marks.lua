@@ -1,5 +1,5 @@
---- Marks that distinguish values of the library from other tables, even before the modules that create such values are loaded: the
--- `__metatable` field of their metatables is the mark.
+--- Marks that distinguish values of the library from other tables, even before the modules that create such values are loaded. The mark is
+-- the `__metatable` field of their metatables.
 
 local marks = {}
 
@@ -12,19 +12,19 @@ function marks.is_request(value) return type(value) == "table" and getmetatable(
 --- Returns whether a value is an association.
 function marks.is_association(value) return type(value) == "table" and getmetatable(value) == "association" end
 
---- Returns an expression as SQL without parameters, with unqualified columns, for definitions and upserts; a function provides the
--- SQL of columns of perilune.excluded. Set by the expressions modules.
+--- Returns an expression as SQL without parameters, with unqualified columns, for definitions and upserts. Its second argument is a
+-- function that returns the SQL for a column of perilune.excluded. Set by the expressions modules.
 marks.inline_sql = nil
 
---- Returns a condition in which columns given by name are compared with dates, given how a column stores dates by its name. Set by
--- the expressions modules.
+--- Returns a condition in which the dates compared with columns by name are converted to the form that the column stores. Its second
+-- argument is a function that returns this form for the name of a column. Set by the expressions modules.
 marks.resolve_dates = nil
 
---- Returns the SQL of a write that is represented as a value, with its values as literals; nil for anything else. Set by the
--- records modules.
+--- Returns the SQL of a statement value (see records/statements.lua), with literals in place of parameters; nil for anything else. Set by
+-- the records modules.
 marks.statement_sql = nil
 
---- Returns the set of a record's fields that columns store as days; nil for any other value. Set by the records modules.
+--- Returns the set of those fields of a record whose columns store days; nil if the value is not a record. Set by the records modules.
 marks.day_fields = nil
 
 --- Returns the info of a class of records; nil for any other value. Set by the records modules.

@@ -1,4 +1,4 @@
---- Raises for a name that no column and no method of a row has. `row:has(name)` asks without an error.
+--- Raises for a name that is neither a column nor a method of a row. Use `row:has(name)` to check for a column without an error.
 
 local errors = require "perilune.native.errors"
 local native_rows = require "perilune.native.rows"
@@ -15,7 +15,7 @@ return function(row, name)
   local columns = native_rows.columns(row)
   local _, err = pcall(errors.raise_unknown, "column", name, columns)
   if err.suggestion then errors.raise_unknown("column", name, columns) end
-  -- A call of an unknown method also reads a field.
+  -- A call of an unknown method also ends here, because Lua first reads the field.
   local names = table.move(columns, 1, #columns, 1, {})
   _, err = pcall(errors.raise_unknown, "method", name, method_names())
   local use = other_names.find("row", name)

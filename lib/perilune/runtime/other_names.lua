@@ -1,7 +1,7 @@
---- Names from other libraries, other languages and earlier versions, with the calls that take their place here.
+--- Names from other libraries, other languages and earlier versions, with the calls to use here instead.
 --
 -- Each section belongs to one kind of object. A key lists names that have the same replacement, separated by spaces, in snake_case:
--- `findBy` and `find_by` are found alike. A value completes the message "no method `find_by`; ". Sections may continue in others.
+-- `findBy` and `find_by` are found alike. A value completes the message "no method `find_by`; ". A section may be continued in another one.
 
 local errors = require "perilune.native.errors"
 
@@ -27,7 +27,7 @@ local ending = "use %s:cancel()"
 
 local sections = {}
 
---- Sections that a section continues in.
+--- For each section, the sections to search after it.
 local continued = { class = { "request" }, association = { "request" } }
 
 -- Classes and requests ----------------------------------------------------------------------------------------------------------
@@ -1036,7 +1036,7 @@ sections.scenario_t = {
 -- Words -------------------------------------------------------------------------------------------------------------------------------
 
 --- The fallback for names that are not listed and do not resemble an existing name: words that such a name may contain, the most specific
--- first, each with the listed name whose replacement to suggest.
+-- first. Each has the listed name whose replacement is suggested.
 local words = {}
 
 for section, text in pairs{
@@ -1121,7 +1121,7 @@ function other_names.find(section, name, is_column)
   return use
 end
 
---- Returns the fields of an error with a replacement: `advice`, and `suggestion`, the first existing name in it.
+--- Returns the fields for an error that suggests a replacement: `advice`, the text, and `suggestion`, the first existing name in the text.
 -- @tparam {string,...} names the existing names
 function other_names.fields(name, use, names)
   local known, suggestion = {}, nil
@@ -1153,7 +1153,7 @@ function other_names.raise(section, what, name, names, is_column)
     use = type(name) == "string" and not err.suggestion and by_word(section, name)
     if not use then error(err, 0) end
   end
-  -- The options of a function are few, so that a similar one is more likely to be meant.
+  -- A function has only a few options, so an option with a similar name was more likely meant than one of another library.
   if what == "option" then
     local _, err = pcall(errors.raise_unknown, what, name, names)
     local option, is_known = use:match("^use the option `?([%w_]+)"), false

@@ -1,5 +1,5 @@
---- Blocks effects outside the database: Lua library functions that change files, run programs or load native modules raise
--- an error. Reading files stays possible. This does not stop a malicious script: the sandbox does.
+--- Blocks effects outside the database: Lua library functions that change files, run programs or load native modules raise an error. Files
+-- can still be read. This only prevents accidents; it is the sandbox that stops malicious scripts.
 
 local errors = require "perilune.native.errors"
 local withheld = require "perilune.native.withheld"
@@ -34,7 +34,7 @@ if io and withheld.files then
     return open(name, mode, ...)
   end
 
-  --- A number is the name of a file, too.
+  --- Lua also accepts a number as the name of a file.
   function io.output(file, ...)
     if type(file) == "string" or type(file) == "number" then refuse("io.output", "files") end
     return output(file, ...)
@@ -43,7 +43,7 @@ end
 
 if package and package.searchers and withheld.native then
   local searchpath = package.searchpath
-  -- The searchers of native modules keep the function that loads them.
+  -- Replaces the searchers of native modules, because they would still call the original loading function.
   for _ = 1, 2 do package.searchers[#package.searchers] = nil end
   package.searchers[#package.searchers + 1] = function(name)
     for _, candidate in ipairs{ name, name:match("^[^.]+") } do

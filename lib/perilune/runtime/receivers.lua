@@ -1,5 +1,5 @@
---- Checks of method receivers, the value before the colon. `request.fetch_all()`, with a dot, passes no receiver, which is
--- reported.
+--- Checks of method receivers, the value before the colon. `request.fetch_all()`, with a dot, passes no receiver; this is reported as an
+-- error.
 
 local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"

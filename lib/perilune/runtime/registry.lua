@@ -2,8 +2,8 @@
 
 local registry = {}
 
---- Returns a function that adds the members of another table to a table. It replaces members of the same name, because a module whose
--- loading failed, for lack of memory, is loaded again.
+--- Returns a function that adds the members of another table to a table. Existing members with the same names are replaced, because a
+-- module is loaded again if its first loading failed (for lack of memory, for example).
 function registry.adding_to(members)
   return function(added)
     for name, member in next, added do members[name] = member end

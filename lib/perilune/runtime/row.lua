@@ -1,7 +1,6 @@
---- The methods of rows.
--- A row is a plain table: `row.name` is the value of a column, nil for NULL; `row[1]` is the value of the first column. Names
--- are matched in any case; one that is not a column raises an error (missing_columns.lua). A column hides the method with the same name,
--- which is then called as `perilune.row.has(row, "title")`.
+--- The methods of rows. A row is a plain table: `row.name` is the value of a column, nil for NULL; `row[1]` is the value of the first
+-- column. The case of names does not matter. A name that is not a column raises an error (missing_columns.lua). A column hides the method
+-- with the same name, which is then called as `perilune.row.has(row, "title")`.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
@@ -12,7 +11,7 @@ local sql_names = require "perilune.runtime.names"
 
 local row = {}
 
---- Returns the value that a row would have if it had been stored: nil for NULL.
+--- Returns the value that a row would contain if the given value were stored and fetched again: nil for NULL.
 local function stored(name, value)
   local plain = native_values.plain(value)
   if plain == null then return nil end

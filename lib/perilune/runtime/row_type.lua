@@ -26,11 +26,11 @@ local function make(self, row)
   return value
 end
 
---- Returns the request of a record class or of a request itself; nil for anything else.
+--- Returns the request for all records of a class, or a request itself; nil for anything else.
 local function request_of(value) return type(value) == "table" and marks.request_of and marks.request_of(value) or nil end
 
---- Splits the arguments of a verb into an object with fetching methods (a database, a statement or a request) and its arguments. A
--- request returns records, or rows if columns are selected.
+--- Splits the arguments of a verb into an object with fetching methods (a database, a statement or a request), and the arguments for these
+-- methods. A request fetches records, or rows if columns are selected.
 local function split(verb, self, first, ...)
   if makers[self] == nil then
     raise("argument", ("%s: expected a row type before the colon, got %s"):format(verb, errors.describe(self)))

@@ -25,12 +25,12 @@ local function check(overrides, body)
   end
 end
 
---- Calls a function with another default database: for `db`, and for records and requests that name no database.
--- The database is replaced for everything that the function calls, until it returns or fails. Calls may be nested. As in a database
--- block, the function cannot wait for anything.
+--- Calls a function with another default database: for `db`, and for records and requests that name no database. The other database also
+-- applies to everything that the function calls, until it returns or fails. Calls may be nested. As in a database block, the function
+-- cannot wait.
 -- @tparam table overrides `{ database = db }`
--- @tparam function body gets the database, and the further arguments
--- @return what the function returns
+-- @tparam function body receives the database, and the further arguments
+-- @return the results of the function
 function public.with(overrides, body, ...)
   check(overrides, body)
   return native_records.with_default_database(overrides.database, perilune, body, ...)

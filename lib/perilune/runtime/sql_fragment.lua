@@ -9,8 +9,8 @@ local sql_text = require "perilune.runtime.sql_text"
 
 local sql_fragment = {}
 
---- Returns the positions of the placeholders in a text: alternately their beginning and end. Raises if the text is not limited to
--- the parentheses that will enclose it.
+--- Returns the positions of the placeholders in a text: alternately their beginning and end. Raises if the text could end the parentheses
+-- that will enclose it, or is incomplete.
 local function placeholders(text, place)
   local places, flaw = native_sql.placeholders(text)
   return places or checks.fail(place, "the SQL contains " .. flaw)
@@ -22,7 +22,7 @@ function sql_fragment.text(text, place)
   if not text:find("%S") then checks.fail(place, "the SQL is empty") end
   if text:find("\0", 1, true) then checks.fail(place, "the SQL contains a NUL byte") end
   if placeholders(text, place)[1] then checks.fail(place, "a schema cannot bind values; put them in the SQL text") end
-  -- Prevents a comment from hiding the following SQL.
+  -- A line break ends a comment, which would otherwise hide the SQL that follows.
   return text:find("--", 1, true) and text .. "\n" or text
 end
 
@@ -36,7 +36,7 @@ function sql_fragment.count_parameters(text, place)
   return #places // 2
 end
 
---- The argument of functions in definitions of a table: `c.title` is its column.
+--- The argument `c` of functions in table definitions: `c.title` is a column of the table.
 local columns = setmetatable({}, {
   __name = "columns",
   __index = function(_, name) return perilune.column(name) end,

@@ -1,8 +1,8 @@
---- The texts of dates in columns. This file decides how a column stores a date, and which stored texts equal a date or come before
--- or after it.
+--- The texts of dates in columns. This file determines how a column stores a date, and which stored texts are equal to a date, earlier, or
+-- later.
 --
--- A column of the form "day" stores `2026-03-31`; any text that begins with this day is the same day. A column of the form "instant"
--- stores `2026-03-31 18:30:00.000`. Texts without the zeros at the end are the same instant: SQL writes `2026-03-31 18:30:00`.
+-- A column of the form "day" stores `2026-03-31`; any text that begins with this day is the same day. A column of the form "instant" stores
+-- `2026-03-31 18:30:00.000`. The zeros at the end may be missing: `2026-03-31 18:30:00`, as written by SQL, is the same instant.
 
 local perilune = require "perilune"
 local native_values = require "perilune.native.values"
@@ -23,7 +23,7 @@ local function text_of(value)
   return text and text:find(full_text) and text or nil
 end
 
---- Returns the day after a day. The last day has none, but a text that is greater than all its texts.
+--- Returns the day after a day. For the last possible day, returns a text that is greater than all texts of that day.
 local function day_after(day)
   local number = tonumber(day:sub(9))
   if number < 28 then return day:sub(1, 8) .. ("%02d"):format(number + 1) end
@@ -57,8 +57,8 @@ end
 --- Returns the texts of a date in a column:
 --   * `stored`, the text to write;
 --   * `first`, the least text that equals the date;
---   * of days, `beyond`: the least text after the day;
---   * of instants, `last`: the greatest text that equals the date; and `spellings`, all texts that equal it.
+--   * for days, `beyond`: the least text after the day;
+--   * for instants, `last`: the greatest text that equals the date; and `spellings`, all texts that equal it.
 -- @tparam string form "day" or "instant"
 -- @return the texts; nil if the value is not a date with a year from 0 to 9999
 function stored_dates.read(form, value)
@@ -66,8 +66,8 @@ function stored_dates.read(form, value)
   return text and readers[form](text)
 end
 
---- Returns the texts of an instant by which a key is found. They include texts with a `T`, which `spellings` lacks because they do not
--- sort by time.
+--- Returns all texts of an instant by which a key may be found. In addition to `spellings`, these are texts with a `T` before the time,
+-- which are not among the spellings because they do not sort by time.
 function stored_dates.spellings_of_key(texts, value)
   local list, known = {}, {}
   local function add(text)
@@ -81,8 +81,8 @@ end
 
 local function unchanged(_, value) return value end
 
---- Returns a function f(field, value) that returns a date in a field of a record as the text of a day if its column stores days, and
--- other values unchanged. All places that show or write the fields of records use it.
+--- Returns a function f(field, value) for the fields of a record. If a field's column stores days, the function returns a date as the text
+-- of its day; it returns other values unchanged. All code that shows or writes the fields of records uses it.
 -- @param record a record, or any other table, whose values remain unchanged
 function stored_dates.in_fields_of(record)
   local days = marks.day_fields and marks.day_fields(record)

@@ -12,7 +12,7 @@ function stored_values.are_same(old, new, column)
   return native_values.are_same_stored(old, new, column.affinity, column.content)
 end
 
---- Returns the value of a row as stored, since rows contain strings for BLOBs, too.
+--- Returns a value of a row in its stored form, because rows contain strings in place of BLOBs.
 -- @tparam perilune.row row
 -- @tparam int index the position of the column
 function stored_values.of_row(row, index)

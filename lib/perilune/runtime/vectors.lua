@@ -38,7 +38,7 @@ function vectors.pack(vector)
   return make_blob(table.concat(parts))
 end
 
---- Returns the list of 32-bit floats in a blob, or in a fetched blob, which is a string.
+--- Returns the 32-bit floats in a blob as a list. The blob may be a string, as in fetched rows.
 -- @return nil and a message for any other value
 function vectors.unpack(blob)
   if type(blob) == "string" then blob = make_blob(blob) end

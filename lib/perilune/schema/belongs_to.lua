@@ -1,4 +1,4 @@
---- The columns of `t:belongs_to("author")`, with which the rows of a table belong to rows of another.
+--- The columns that `t:belongs_to("author")` adds to a table. They link its rows to rows of another table.
 
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
@@ -31,7 +31,8 @@ end
 local options_of = { table = "string", columns = "any", indexed = "boolean", unique = "boolean" }
 for name, kind in pairs(table_reference.options) do options_of[name] = kind end
 
---- Makes the columns that refer to the primary key of a table. For references to the table being defined, they are made later.
+--- Makes the columns that refer to the primary key of a table. For a reference to the table being defined, the columns are made later, when
+-- its key is known.
 function belonging.make(definition, name, options, place)
   sql_text.name(name, place .. ": argument 1")
   options = checks.options(place, options, options_of, "reference_option")

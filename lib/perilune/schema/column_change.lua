@@ -1,4 +1,4 @@
---- The changes that `db:alter_table` makes to columns in the text of their table.
+--- Changes of columns in the SQL text of a table, for `db:alter_table`.
 
 local checks = require "perilune.runtime.checks"
 local sql_names = require "perilune.runtime.names"
@@ -7,7 +7,7 @@ local table_text = require "perilune.schema.table_text"
 
 local column_change = {}
 
---- The existing column, as seen by the definition that changes it.
+--- An existing column that is being changed, for use by its column definition.
 local Changed = {}
 Changed.__index = Changed
 

@@ -77,7 +77,7 @@ function modifiers:not_null(policy)
   return set(self, "not_null", "NOT NULL" .. clause:gsub("^ ON CONFLICT ABORT$", ""))
 end
 
---- Rejects values that another row has.
+--- Rejects a row whose value another row already has.
 -- @param policy as for `not_null`
 function modifiers:unique(policy)
   local place = check_open(self, "unique")
@@ -105,12 +105,12 @@ function modifiers:check(condition)
   return self
 end
 
---- SQL expressions that a default value in text would not run.
+--- Functions in SQL expressions that a script may pass by mistake as a default value. They would be stored as text.
 local sql_functions = { now = true, date = true, time = true, datetime = true, strftime = true, julianday = true, unixepoch = true, random = true, randomblob = true, uuid = true,
   gen_random_uuid = true, uuid_generate_v4 = true, getdate = true, lower = true, hex = true }
 local current_words = { current_timestamp = true, current_date = true, current_time = true }
 
---- Raises for the text of an SQL expression, which would be stored unchanged.
+--- Raises if text is an SQL expression, because it would be stored as text.
 local function check_is_no_sql(place, value)
   local word = sql_names.fold(value)
   if current_words[word] or sql_functions[word:match("^%(*(%a[%w_]*)%(.*%)$") or ""] then
@@ -126,7 +126,7 @@ local value_kinds = {
   { types = "bool", expected = "true or false", accepts = function() return false end },
 }
 
---- Raises for text that is not a value of the column: a number in quotes, "false", a date in a different form.
+--- Raises for a text default that does not fit the column's type: a number in quotes, "false", a date in a different form.
 local function check_text(column, place, value)
   local declared = sql_names.fold(column.declared or "")
   if value:find("^'.*'$") or value:find('^".*"$') then

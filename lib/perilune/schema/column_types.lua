@@ -82,8 +82,8 @@ local declared_blob = {
 local date = perilune.date
 local date_components = perilune.date_components
 
---- Returns a function that writes dates. Numbers are read but never written, because they could be Julian days as well as Unix
--- seconds.
+--- Returns a function that writes dates. Stored numbers can be read, but numbers are not accepted for writing, because they could mean
+-- Julian days as well as Unix seconds.
 local function writer_of_dates(what, is, read)
   return function(value)
     if is(value) then return native_values.plain(value) end
@@ -96,10 +96,11 @@ end
 
 local write_instant = writer_of_dates("a date (perilune.date(...)) or its text", date.is, native_values.read_date)
 
---- Dates -> the stored text of the row that they refer to.
+--- For dates that are keys of other rows: the text that the other row stores.
 local kept_texts = setmetatable({}, { __mode = "k" })
 
---- Makes a date that refers to another row keep the text that this row has, because SQL compares the texts of keys.
+--- Records the text to store for a date that refers to another row. It must be the same text as in that row, because SQL compares keys as
+-- texts.
 function column_types.keep_text(date, text) kept_texts[date] = text end
 
 --- Returns a date as a day. Years before 0, whose texts do not sort, are cut off in the same way.
@@ -110,7 +111,7 @@ local function write_day(value)
   return (text:gsub(" .*$", ""))
 end
 
---- Converters of dates have a `form`; see stored_dates.lua. The row path itself reads dates from text in the common forms.
+--- Converters of dates have a `form`; see stored_dates.lua. Texts in the common forms are read by the row path without these converters.
 local day = { name = "date", form = "day", read = native_values.read_date, write = write_day }
 local instant = { name = "datetime", form = "instant", read = native_values.read_date, write = write_instant }
 
@@ -192,7 +193,7 @@ local function unwrap(wanted, value)
   return value
 end
 
---- Calls a conversion function that writes a script's value. An error object that it raises is raised unchanged.
+--- Calls a conversion function that writes a script's value. If the function raises an error object, it is raised again unchanged.
 local function attempt_writing(name, f, ...)
   local is_done, converted, message = pcall(f, ...)
   if is_done and converted == nil then return nil, message and tostring(message) or (name .. " has no such value") end
@@ -286,8 +287,8 @@ end
 local integer_types = { INT = true, INTEGER = true, TINYINT = true, SMALLINT = true, MEDIUMINT = true, BIGINT = true, INT2 = true, INT4 = true, INT8 = true }
 local number_types = { NUMERIC = true, DECIMAL = true, NUMBER = true }
 
---- Returns whether a declared type contains one of several words. SQLite only searches for "INT", which FLOATING POINT contains
--- too.
+--- Returns whether a declared type contains one of several words. SQLite itself only searches for "INT", which also occurs in FLOATING
+-- POINT.
 local function has_word(declared, words)
   for word in declared:upper():gmatch("%w+") do
     if words[word] then return true end
@@ -332,18 +333,19 @@ function holders.texts(value) return type(value) == "string" or type(value) == "
 
 local held = { integers = "an integer", floats = "a number", numbers = "a number", texts = "a string" }
 
---- Returns whether a column with declared content stores a value unchanged, or converts it without loss. BLOBs are stored
--- unchanged, and NULL is left to constraints.
+--- Returns whether a column whose declared type limits its content can store a value, unchanged or converted without loss. Accepts BLOBs,
+-- which are stored unchanged, and NULL, which is checked by constraints.
 -- @tparam string kind the result of `held_by`
--- @return true, or false and the content of the column
+-- @return true; or false and a description of the content that the column accepts
 function column_types.holds(kind, value)
   local plain = native_values.plain(value)
   if plain == nil or plain == null or native_values.is_blob(plain) or type(plain) == "table" then return true end
   return holders[kind](plain), held[kind]
 end
 
---- Returns what SQLite stores for a value that a column holds: for texts the number, for numbers the text, for booleans 0 or 1. Returns nil
--- if it stores the value itself. A float in a column of texts stays a float, because SQLite decides how many digits it keeps.
+--- Returns the value that SQLite stores instead of a value that a column accepts: the number for text, the text for a number, 0 or 1 for a
+-- boolean. Returns nil if the value is stored unchanged, and for a float in a column of texts, because only SQLite determines the digits of
+-- its text.
 function column_types.stored_form(kind, value)
   if type(value) == "boolean" then return value and 1 or 0 end
   if kind == "texts" then return math.type(value) == "integer" and ("%d"):format(value) or nil end

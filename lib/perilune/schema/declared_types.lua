@@ -1,4 +1,4 @@
---- The declared types of columns.
+--- The declared types of columns: which ones are valid, and how they are written in SQL.
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
@@ -20,8 +20,8 @@ for _, name in ipairs{
   "mediumtext", "longtext", "ntext", "tinyblob", "mediumblob", "longblob", "double precision", "float", "decimal", "bool", "timestamp", "time", "json",
 } do sql_types[name] = true end
 
---- Raises unless SQLite gives the type the meaning of its name. SQLite itself takes any word: `string` means NUMERIC, which
--- stores the text 01234 as 1234.
+--- Raises if a type has a different meaning in SQLite than its name suggests. SQLite accepts any word as a type: `string`, for example,
+-- means NUMERIC, so that the text 01234 is stored as 1234.
 local function check_is_known(declared, place)
   local name = sql_names.fold(declared:match("^[^(]*")):gsub("%s+", " "):match("^%s*(.-)%s*$")
   if known[name] or sql_types[name] then return end

@@ -11,7 +11,7 @@ local function children_of(db, schema, name)
     WHERE l.schema = ? AND lower(k."table") = lower(?) ORDER BY 1]], schema, name)
 end
 
---- Raises if rows violate a foreign key of a table, or a foreign key that refers to it.
+--- Raises if rows violate a foreign key of a table, or a foreign key that refers to this table.
 function foreign_key_checks.check(db, schema, name, place)
   local children = children_of(db, schema, name)
   for _, table_name in ipairs(table.move(children, 1, #children, 2, { name })) do

@@ -60,7 +60,7 @@ local function content_arguments(options)
   return arguments
 end
 
---- Checks the table to synchronize with. Returns its row id and the FTS5 arguments for it.
+--- Checks the table to synchronize with. Returns the name of its row id, and the FTS5 arguments for the synchronization.
 local function synchronized_arguments(db, options, columns, place)
   local content = options.synchronize_with
   for _, other in ipairs{ "content", "content_rowid" } do
@@ -90,14 +90,13 @@ end
 --     db:create_fts5("book_text", { synchronize_with = "book", columns = { "title", "body" }, tokenizer = "porter" })
 --     db:fetch_all("SELECT book.* FROM book JOIN book_text ON book_text.rowid = book.id WHERE book_text MATCH ?", "whale")
 --
--- A synchronized table has no content of its own: it is filled from the rows of the other table, and follows their changes. The
--- other table should have an integer primary key, because VACUUM changes row ids that are not columns. Deletions by REPLACE are
--- noticed if the unique key existed when the full-text table was created. Use `db:drop_table` to drop the table: SQL would leave
--- the triggers on the other table, which could no longer be written.
--- @tparam table options `columns`: names, or `{ "body", unindexed = true }`; `tokenizer`: "unicode61", "porter", "ascii",
---   "trigram", or a table with options; `prefix`: the lengths of indexed prefixes; `synchronize_with`: a table; or `content`: a
---   table, "" for none, with `content_rowid`; `columnsize = false`; `detail`: "full", "column", "none"; `temporary`;
---   `if_not_exists`
+-- A synchronized table has no content of its own: it is filled from the rows of the other table, and updated when they change. The other
+-- table should have an integer primary key, because VACUUM changes row ids that are not columns. Deletions by REPLACE are noticed only for
+-- unique keys that existed when the full-text table was created. Drop the full-text table with `db:drop_table`, not with SQL, which would
+-- leave its triggers on the other table and make that table unwritable.
+-- @tparam table options `columns`: names, or `{ "body", unindexed = true }`; `tokenizer`: "unicode61", "porter", "ascii", "trigram", or a
+--   table with options; `prefix`: the lengths of indexed prefixes; `synchronize_with`: a table; or `content`: a table, or "" for none, with
+--   the option `content_rowid`; `columnsize = false`; `detail`: "full", "column", "none"; `temporary`; `if_not_exists`
 function public:create_fts5(name, options)
   local place = "db:create_fts5"
   local quoted = sql_text.name(name, place .. ": argument 1")

@@ -16,8 +16,8 @@ local kinds = {
 }
 local kind_names = { "all words", "any word", "all prefixes", "phrase", "prefix phrase" }
 
---- Makes a pattern that finds the words of a text and ignores everything else: `db:fetch_all(sql, perilune.fts5_pattern(typed))`.
--- Text passed to MATCH unchanged would be parsed as FTS5's pattern language, in which `it's` and `C++` are errors.
+--- Makes a pattern that finds the words of a text and ignores everything else: `db:fetch_all(sql, perilune.fts5_pattern(typed))`. Without
+-- this function, MATCH would parse the text as an FTS5 pattern, in which `it's` and `C++` are syntax errors.
 -- @tparam string text
 -- @tparam ?string kind "all_words" (the default): in any order; "any_word"; "all_prefixes": words that begin like these, for
 --   search while the user types; "phrase": adjacent words; "prefix_phrase": a phrase at the beginning of a column

@@ -1,9 +1,9 @@
 --- Keeps full-text tables synchronized with their content tables, using triggers.
 --
--- A full-text table without content of its own needs the original values of an entry to remove it from its index. For rows that
--- REPLACE deletes, SQLite runs no triggers, and the row's values are gone when the triggers of the new row run. Therefore triggers
--- before a write record the rows that share a unique value with the new row in a separate table, and triggers after the write
--- remove the entries of recorded rows that no longer exist.
+-- To remove an entry from its index, a full-text table without content of its own needs the original values of the row. When REPLACE
+-- deletes a row, SQLite runs no triggers for it, and its values are gone when the triggers of the new row run. Therefore triggers before
+-- the write copy all rows that share a unique value with the new row to a separate table. Triggers after the write remove the entries of
+-- those copied rows that no longer exist.
 
 local native_schema = require "perilune.native.schema"
 local sql_text = require "perilune.runtime.sql_text"
@@ -87,7 +87,7 @@ local function qualified(prefix, names)
   return table.concat(list, ", ")
 end
 
---- Returns the condition that a row of a table shares a unique value with the written row.
+--- Returns the condition that an existing row has the same value as the written row in a unique key.
 local function replaced_condition(db, content, rowid)
   local parts = { ("%s = new.%s"):format(sql_text.name(rowid), sql_text.name(rowid)) }
   for _, index in ipairs(db:indexes(content)) do

@@ -18,7 +18,7 @@ local history_keeping = {}
 -- Requirements for tables with a history
 -- --------------------------------------------------------------------------------------------
 
---- Raises if rows may lack a key, by which a history identifies them.
+--- Raises if rows may lack a key, because a history identifies rows by their keys.
 local function check_key(schema, place)
   if #schema.primary_key.columns == 0 then
     checks.refuse(place, "table `" .. schema.name .. "` has no primary key, by which a history tells its rows apart")
@@ -86,11 +86,11 @@ local function rename_history(db, history, name, run, place)
     checks.refuse(place, ("`%s` cannot be the history of the table under its new name: it exists; rename or drop it first"):format(name))
   end
   run(("ALTER TABLE %s RENAME TO %s"):format(sql_text.name(history), sql_text.name(name)))
-  -- Indexes cannot be renamed; missing ones are created again later.
+  -- Indexes cannot be renamed, so they are dropped here and created again later.
   for _, ending in ipairs{ "_by_key", "_by_transaction" } do run("DROP INDEX IF EXISTS " .. sql_text.name(history .. ending)) end
 end
 
---- Renames columns of the history as in its table.
+--- Renames columns of the history that were renamed in its table.
 local function rename_columns(db, history, renames, run, place)
   for _, rename in ipairs(renames) do
     local known = columns_of(db, history)
@@ -104,7 +104,7 @@ local function rename_columns(db, history, renames, run, place)
   end
 end
 
---- Removes the type of history columns whose affinity would change values of the table or recorded ones.
+--- Removes the types of history columns whose affinity no longer equals that in the table, because it would change values.
 local function remove_types(db, schema, run, place)
   local history, known, edits = history_tables.name_of(schema.name), nil, {}
   known = columns_of(db, history)
@@ -138,7 +138,7 @@ local function add_columns(db, schema, run, place)
   remove_types(db, schema, run, place)
 end
 
---- Brings the history and its triggers up to date with its table, and adds versions of rows that differ from their last version.
+--- Adapts the history and its triggers to the current columns of the table, and adds a version of each row that differs from its last one.
 -- The triggers must have been dropped.
 local function bring_up_to_date(db, name, renames, run, place)
   local schema = schema_of(db, name, place)
@@ -160,8 +160,8 @@ local function bring_up_to_date(db, name, renames, run, place)
   for _, sql in ipairs(history_versions.trigger_creations(schema)) do run(sql) end
 end
 
---- Returns the columns whose names in the history differ from those in its table. When SQL renames a column of the table, SQLite
--- renames it in the trigger, whose text therefore maps history columns to table columns.
+--- Returns the columns whose names in the history differ from those in its table. When a column of the table is renamed by SQL, SQLite also
+-- renames it in the trigger. Therefore the text of the trigger shows which history column belongs to which table column.
 -- @tparam string sql the text of the trigger
 local function renames_in(sql)
   local tokens, targets, sources, renames = {}, {}, {}, {}

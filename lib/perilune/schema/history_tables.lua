@@ -1,4 +1,4 @@
---- The tables of histories: their names, the tables they belong to, and which changes both allow.
+--- The tables of histories: their names, the tables that they belong to, and the changes that are allowed for either.
 --
 -- The history of `book` is `book_history`, written by the triggers `book_history_insert`, ... of `book`. These names stay the same
 -- if SQL renames `book`, so that a history is found by the triggers of its table.
@@ -9,7 +9,7 @@ local sql_names = require "perilune.runtime.names"
 
 local history_tables = {}
 
---- The columns of a history, or of its results, that are not columns of its table.
+--- The columns of a history or of its query results that do not come from its table.
 history_tables.own_columns = { "history_version", "history_operation", "history_day", "history_transaction", "history_note" }
 
 --- The events of triggers, which are named after the history: book_history_insert.
@@ -43,7 +43,7 @@ function history_tables.find(db, table_name)
   end
 end
 
---- Returns whether a table has a history that matches its current name.
+--- Returns whether a table has a history whose name is derived from the table's current name.
 function history_tables.is_kept(db, table_name)
   local history = history_tables.find(db, table_name)
   return history ~= nil and sql_names.same(history, history_tables.name_of(table_name))
@@ -56,7 +56,7 @@ local function owner_of(db, history)
     history_tables.trigger_name(history, "insert"))
 end
 
---- Raises if a table is the history of another, because both may only be renamed or dropped together.
+--- Raises if a table is the history of another, because a history can only be renamed or dropped together with its table.
 -- @tparam string cure the remedy
 function history_tables.refuse_history(db, name, cure, place)
   local owner = owner_of(db, name)

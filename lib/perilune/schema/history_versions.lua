@@ -7,7 +7,7 @@ local history_tables = require "perilune.schema.history_tables"
 
 local history_versions = {}
 
---- Transactions with notes. Triggers refer to the open transaction, which is closed again before it is committed.
+--- Transactions with notes. Triggers find the current transaction by `is_open`, which is reset before the commit.
 history_versions.transactions_sql = [[
 CREATE TABLE IF NOT EXISTS perilune_transaction (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -31,7 +31,7 @@ local function collation_of(column)
   return " COLLATE " .. sql_text.name(column.collation or "BINARY")
 end
 
---- Returns SQL for each column of the key: `text` with the column's name in place of each `%s`.
+--- Joins SQL for all columns of the key: for each column, `text` with the column's name in place of each `%s`.
 local function key_parts(schema, text, separator)
   local parts = {}
   for _, column in ipairs(schema.columns) do
@@ -41,14 +41,14 @@ local function key_parts(schema, text, separator)
   return table.concat(parts, separator)
 end
 
---- Returns SQL that compares the keys of both sides, from a comparison such as "h.%s IS t.%s".
+--- Returns SQL that compares two keys column by column, given the comparison of a column, such as "h.%s IS t.%s".
 function history_versions.same_key(schema, comparison) return key_parts(schema, comparison, " AND ") end
 
 --- Returns the key for GROUP BY or ORDER BY.
 function history_versions.key_terms(schema) return key_parts(schema, "%s", ", ") end
 
---- Returns the definition of a history column, which returns the same values as the table's column. A table that is not STRICT
--- treats ANY as NUMERIC.
+--- Returns the definition of a history column that stores the same values as the table's column. The type ANY of a STRICT table is omitted,
+-- because the history is not STRICT and would treat it as NUMERIC.
 local function definition_of(column, schema)
   local is_any = schema.strict and sql_names.fold(column.type) == "any"
   return sql_text.name(column.name) .. " " .. (is_any and "" or column.type) .. collation_of(column)
@@ -61,8 +61,8 @@ local function columns_by_name(schema)
   return columns
 end
 
---- Returns the names of the columns that a history lacks: columns of its table, and `history_day` in a history made by an earlier
--- version.
+--- Returns the names of the columns that a history lacks: new columns of its table, and `history_day` if the history was created by an
+-- earlier version of Perilune.
 function history_versions.unknown_columns(db, schema)
   local known, unknown = columns_by_name(native_schema.table(db, history_tables.name_of(schema.name))), {}
   if not known.history_day then unknown[1] = "history_day" end
@@ -72,8 +72,8 @@ function history_versions.unknown_columns(db, schema)
   return unknown
 end
 
---- The time of a version of `h` as text, in SQL. It is stored as a number of days, which SQLite computes ten times as fast; a
--- generated column would be computed for each inserted row.
+--- The time of a version of `h` as text, in SQL. The history stores it as a number of days, which SQLite computes ten times as fast. A
+-- generated column is not used for the text, because it would be computed for each inserted row.
 history_versions.time_text = "strftime('%Y-%m-%d %H:%M:%f', h.history_day)"
 
 --- Returns the statement that creates the history of a table.
@@ -132,8 +132,8 @@ function history_versions.trigger_drops(history)
   return drops
 end
 
---- Returns `UPDATE OF` with the columns that may change a row's key, so that other updates do not run the trigger. SQLite compares
--- the names in the UPDATE statement; a key that is the row id has several names.
+--- Returns `UPDATE OF` with the columns that may change a row's key, so that other updates do not run the trigger. SQLite only compares
+-- names with those in the UPDATE statement, so all names of a row id are listed.
 local function update_of_key(schema)
   local names = table.move(schema.primary_key.columns, 1, #schema.primary_key.columns, 1, {})
   if schema.primary_key.rowid then table.move({ "rowid", "_rowid_", "oid" }, 1, 3, #names + 1, names) end
@@ -149,7 +149,7 @@ function history_versions.trigger_creations(schema)
       sql_text.name(name), verb, sql_text.name(schema.name), condition, table.concat({ ... }, ";\n  "))
   end
   local function version(event, prefix)
-    -- SQLite runs VALUES without the subroutine that it needs for SELECT.
+    -- VALUES is faster than SELECT, for which SQLite needs a subroutine.
     return insertion(schema, ("VALUES (%s, %s)"):format(own_values("'" .. event .. "'"), prefixed(schema, prefix)))
   end
   local same = history_versions.same_key(schema, "new.%s IS old.%s")
@@ -173,15 +173,15 @@ end
 
 --- Returns SQL for the last version of each row that has not been deleted.
 -- @tparam string columns the selected columns
--- @tparam ?string condition which versions are considered
+-- @tparam ?string condition which versions are considered; all by default
 function history_versions.last(schema, columns, condition)
-  -- SQLite takes the other columns from the row with the maximum.
+  -- In SQLite, the other columns have the values of the row with the maximum.
   return ("SELECT %s FROM (SELECT max(history_version) AS history_version, history_operation, %s FROM %s%s GROUP BY %s) WHERE history_operation <> 'delete'"):format(
     columns, sql_text.names(history_versions.column_names(schema)), sql_text.name(history_tables.name_of(schema.name)), condition and " WHERE " .. condition or "", history_versions.key_terms(schema))
 end
 
---- Returns the statements that add a version of each row that differs from its last version: rows older than the triggers, or
--- changed while there were no triggers.
+--- Returns the statements that add a version of each row that differs from its last version: rows that are older than the triggers, or that
+-- were changed while the triggers did not exist.
 function history_versions.completion(schema)
   local last, quoted = history_versions.last(schema, "*"), sql_text.name(schema.name)
   local same = history_versions.same_key(schema, "t.%s IS h.%s")

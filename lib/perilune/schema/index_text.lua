@@ -10,8 +10,8 @@ function index_text.default_name(table_name, columns)
 end
 
 --- Returns the SQL of an index.
--- @tparam table definition `name`, the table's name; `if_not_exists`; `database`, the schema of the table, because SQLite looks for
---   the table only in the schema of the index
+-- @tparam table definition `name`, the table's name; `if_not_exists`; `database`, the schema of the table, in which the index must be
+--   created, because SQLite does not look for the table elsewhere
 -- @tparam {string,...} columns
 -- @tparam ?table options `name`, `unique`, `terms` (SQL instead of the columns), `where`
 function index_text.sql(definition, columns, options)

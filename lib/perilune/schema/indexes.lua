@@ -48,8 +48,8 @@ local function indexed(columns, term, place)
   return sql_fragment.expression(term, place)
 end
 
---- Reads a term of an index: a column or expression, or a table with one of these or `sql`, `desc`, `collate`.
--- Returns its SQL, and the name of the column if it is one.
+--- Reads a term of an index: a column or an expression; or a table that contains one of these, or `sql`, and the options `desc` and
+-- `collate`. Returns its SQL, and the name of the column if the term is a column.
 local function term_of(columns, term, place)
   local is_plain_table = type(term) == "table" and not marks.is_expression(term)
   if not is_plain_table then return indexed(columns, term, place) end

@@ -11,7 +11,7 @@ local public = {}
 
 local introspection = {}
 
---- Returns a list of descriptions, in which a field of a different name raises an error, even if the field would be nil.
+--- Makes the elements of a list raise an error for unknown field names, which would otherwise be nil. Returns the list.
 -- @tparam string names the names of the fields, separated by spaces
 local function described(what, list, names)
   local known = {}
@@ -80,7 +80,7 @@ local function exists(db, kind, name)
 end
 
 for _, kind in ipairs{ "table", "view", "index", "trigger" } do
-  --- Return whether an object with this name exists, in any case, including temporary objects and objects in attached databases.
+  --- Return whether an object with this name exists, ignoring case, including temporary objects and objects in attached databases.
   public[kind .. "_exists"] = function(self, name)
     check_name(kind .. "_exists", "a " .. kind, name)
     return exists(self, kind, name)

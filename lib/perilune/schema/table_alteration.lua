@@ -26,14 +26,14 @@ local public = {}
 local methods = {}
 local Methods = checks.class("table alteration", "t", methods, "alteration")
 
---- An alteration, with the methods that columns and references call on their definition.
+--- An alteration of a table. Columns and references use it like a table definition, so it has the methods that they call.
 local Alteration = {}
 Alteration.__index = Alteration
 
---- Begins an alteration of an existing table. `changes` are in order: each has `sql`, a function that returns the ALTER TABLE
--- statement, `edit`, a function that changes the text of the table, or both; and `rebuilds`, a function that returns whether the
--- table must be rebuilt. `columns` are the columns after the changes so far, and `text` is the resulting text of the table, if
--- it is known before the block ends.
+--- Begins an alteration of an existing table. `changes` is the list of changes, in order. Each one has `sql`, a function that returns the
+-- ALTER TABLE statement, or `edit`, a function that changes the text of the table, or both; and `rebuilds`, a function that returns whether
+-- the table must be rebuilt. `columns` are the columns after the changes so far. `text` is the text of the table after these changes, if it
+-- is known before the block ends.
 local function make(db, name, place)
   sql_text.name(name, place .. ": argument 1")
   if db:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view, which can only be dropped and created again") end
@@ -59,7 +59,7 @@ function Alteration:require_text(place)
   return self.text or checks.refuse(place, "`" .. self.name .. "` is a virtual table, which can only be dropped and created again")
 end
 
---- Makes a column that is added or changed the primary key.
+--- Turns a column that is being added or changed into the primary key.
 function Alteration:set_primary_key(components, place)
   self:require_no_key(place)
   self.new_key = { components[1].name }
@@ -74,7 +74,7 @@ function Alteration:require_no_key(place)
   end
 end
 
---- Returns the columns of the primary key, under their new names.
+--- Returns the columns of the primary key, with their new names if they are renamed.
 function Alteration:own_key(place)
   local text, key = self:require_text(place), {}
   for index, name in ipairs(self.new_key or text:primary_key() or {}) do
@@ -127,7 +127,7 @@ end
 local function always() return true end
 local function never() return false end
 
---- Adds an index. The function returns its statement, or nil for none.
+--- Adds the creation of an index. The function `sql` returns the statement, or nil if no index is needed.
 function Alteration:add_index(sql)
   self.changes[#self.changes + 1] = { sql = sql, rebuilds = never, is_index = true }
 end
@@ -240,7 +240,7 @@ function methods:drop_column(name)
   end
 end
 
---- Changes the type of a column, and its other properties with the methods of the result. Other properties are kept.
+--- Changes the type of a column. The methods of the result change its other properties; the rest are kept.
 -- @tparam ?string declared nil keeps the type
 function methods:change_column(name, declared)
   local alteration, place = open(self, "change_column")
@@ -317,7 +317,7 @@ local function is_on(columns, names)
   return true
 end
 
---- Drops constraints on columns, whether they are constraints of the table or clauses of their column.
+--- Drops constraints on columns, which may be constraints of the table or clauses of a column.
 -- @tparam ?function is_wanted returns whether to drop a constraint or clause; by default all on the columns are dropped
 -- @tparam ?string detail describes the constraints in messages
 local function drop_constraint_on(alteration, place, names, type, kind, is_wanted, detail)

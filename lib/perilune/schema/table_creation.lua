@@ -90,7 +90,7 @@ end
 --       t:belongs_to("author", { on_delete = "cascade" }):not_null()
 --     end)
 --
--- Nothing is executed before the block has ended, and nothing if it fails.
+-- SQL is executed only after the block has ended without an error.
 -- @tparam string name
 -- @tparam ?table options `if_not_exists`, `temporary`, `without_rowid`, `strict`
 -- @tparam function block defines the table; the methods of its argument are in `table_definition.lua`

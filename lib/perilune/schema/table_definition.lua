@@ -21,7 +21,7 @@ end
 local Definition = {}
 Definition.__index = Definition
 
---- Begins a definition. Scripts see its `block_argument`.
+--- Begins a definition. Scripts receive its field `block_argument`.
 -- @tparam table options `if_not_exists`, `temporary`, `without_rowid`, `strict`
 function table_definition.make(db, name, options)
   local definition = setmetatable({
@@ -90,7 +90,7 @@ function Definition:type_of(name)
   return ""
 end
 
---- Returns how a column stores dates; nil if it does not.
+--- Returns the form in which a column stores dates (see stored_dates.lua); nil if its type is not a type of dates.
 function Definition:date_form(name) return declared_types.date_form(self:type_of(name)) end
 
 --- Returns the names of the columns of the primary key, nil if none exists.
@@ -189,9 +189,9 @@ local function key_of_names(definition, names, policy, place)
   definition:use_columns(names, place)
 end
 
---- Sets the primary key: of one column, `t:primary_key("id", "integer", { on_conflict = "replace" })`; of columns
--- defined elsewhere, `t:primary_key{ "a", "b", on_conflict = "replace" }`; or of all columns defined in a block,
--- `t:primary_key(function(t) ... end)`, with options before it.
+--- Sets the primary key. It consists of one new column, `t:primary_key("id", "integer", { on_conflict = "replace" })`; of columns defined
+-- elsewhere, `t:primary_key{ "a", "b", on_conflict = "replace" }`; or of all columns defined in a block, `t:primary_key(function(t) ...
+-- end)`, which options may precede.
 function methods:primary_key(first, second, third)
   local definition, place = open(self, "primary_key")
   if type(first) == "string" then return key_column(definition, first, second, third, place) end
@@ -217,7 +217,7 @@ function methods:belongs_to(name, options)
     if not part.columns then checks.refuse(place, "a primary key cannot refer to itself") end
     part:not_null()
     table.insert(definition.primary_key, part)
-    -- The index of a key finds rows by the first of its columns, not by others.
+    -- If these columns come first in the primary key, its index finds rows by them, so they need no index of their own.
     part.is_served_by_key = definition.primary_key[1] == part
   end
   return part

@@ -30,8 +30,8 @@ local function names_any(sql, wanted)
   return false
 end
 
---- Returns the views and triggers that name the table, directly or through a view. They are created again, because SQLite checks
--- all of them when a table is renamed.
+--- Returns the views and triggers that name the table, directly or through a view. They are dropped and created again, because SQLite
+-- checks all views and triggers when a table is renamed.
 local function dependents_of(db, schema, name)
   local objects = schema_rows(db, schema, "type IN ('view', 'trigger')")
   if schema ~= "temp" then
@@ -57,8 +57,8 @@ end
 
 -- Checks for lost values
 
---- By affinity, the condition for values that a column with that affinity would change. NUMERIC affinity converts text that equals
--- a number; the number yields the same text again only if it was written as SQLite writes numbers.
+--- For each affinity, the SQL condition for values that a column with this affinity would change. NUMERIC affinity converts text that looks
+-- like a number. This changes the text unless it is written exactly as SQLite writes the number.
 local losses = {
   text = "typeof($) = 'real' AND CAST(CAST($ AS TEXT) AS REAL) <> $",
   numeric = "typeof($) = 'text' AND CAST(CAST($ AS NUMERIC) AS TEXT) <> $ COLLATE BINARY AND CAST($ AS NUMERIC) = +$",
@@ -85,7 +85,7 @@ local function check_values(rebuild, column, affinity)
   end
 end
 
---- Raises if a column that becomes the row id contains NULL, which SQLite would replace by a number.
+--- Raises if a column that becomes the row id contains NULL, which SQLite would replace with a number.
 local function check_new_key(rebuild, column, source)
   local null_count = rebuild.db:fetch_value(("SELECT COUNT(*) FROM %s WHERE (%s) IS NULL"):format(rebuild.old, source))
   if null_count > 0 then
@@ -96,7 +96,7 @@ end
 
 -- The steps
 
---- Runs a statement. Its error names the table instead of the new table that will replace it.
+--- Runs a statement. In its errors, the name of the new table is replaced with the name of the table that it will replace.
 local function run(rebuild, sql)
   local is_done, result = pcall(rebuild.run, sql)
   if is_done then return result end
@@ -230,7 +230,7 @@ local function keep_statistics(rebuild, statistics, indexes)
   end
 end
 
---- Changes a table, in a transaction and while foreign keys are not enforced.
+--- Rebuilds a table with changes. Must be called in a transaction in which foreign keys are not enforced.
 -- @tparam string name
 -- @tparam {function,...} edits functions that change the text of the table
 -- @tparam table options `run`: executes a statement; `is_enforced`: whether to check foreign keys; `place`: the start of messages

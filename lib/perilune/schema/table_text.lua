@@ -23,7 +23,7 @@ local function is_solid(token)
   return token.kind ~= "blank" and token.kind ~= "comment"
 end
 
---- Returns the position of the next token (or of the one at a distance) that is neither blank nor a comment.
+--- Returns the position of the next token that is neither blank nor a comment, or of the `distance`-th such token.
 function Reader:solid(distance)
   local position = self.position
   for _ = 1, distance or 1 do
@@ -46,7 +46,7 @@ function Reader:is_sign(sign)
   return token ~= nil and token.kind == "sign" and token.text == sign
 end
 
---- Raises that the text cannot be read from this position.
+--- Raises an error: the text cannot be parsed at this position.
 function Reader:refuse()
   local token = self:peek()
   checks.refuse(self.what, "the schema's text of the table cannot be read at `" .. (token and token.text or "its end")
@@ -61,7 +61,7 @@ function Reader:take()
   return self.tokens[position]
 end
 
---- Reads keywords; raises if they are not next.
+--- Reads the given keywords; raises if the text continues differently.
 function Reader:words(...)
   for _, word in ipairs{ ... } do
     if not self:is_word(word) then self:refuse() end
@@ -76,7 +76,7 @@ function Reader:skip(word)
   return true
 end
 
---- Skips a balanced group in parentheses.
+--- Skips a pair of parentheses and everything between them.
 function Reader:parentheses()
   if not self:is_sign("(") then self:refuse() end
   local depth = 0
@@ -181,7 +181,7 @@ end
 --- The kinds of column clauses.
 table_text.kinds = { "primary_key", "not_null", "null", "unique", "check", "default", "collate", "references", "generated_as" }
 
---- The functions that read the clauses of a column, by their first word.
+--- Functions that read a clause of a column, by the first word of the clause.
 local clauses = {}
 
 function clauses.primary(reader)
@@ -249,7 +249,7 @@ function clauses.generated(reader)
   return clauses["as"](reader)
 end
 
---- Returns the function that reads the next clause; nil if no clause follows. `generated` may also be a word of a type.
+--- Returns the function that reads the next clause; nil if no clause follows. The word `generated` may also be part of the column's type.
 local function clause_reader(reader)
   local token = reader:peek()
   if not token or token.kind ~= "word" then return nil end
@@ -377,7 +377,7 @@ local function read_items(reader, text)
   until is_last
 end
 
---- Gives the rest of the line to the last item. Returns the following text, up to the closing parenthesis.
+--- Adds the rest of the line, with its comment, to the last item. Returns the text after it, up to the closing parenthesis.
 local function split_closing(text, reader)
   local last = text.constraints[#text.constraints] or text.columns[#text.columns]
   local trivia = make_reader(last.trailing .. reader:trivia(), text.what)
@@ -588,7 +588,8 @@ local function comments_in(sql)
   return table.concat(comments)
 end
 
---- Removes the clauses of a kind, or all for which a function returns true. Keeps the comments before them. Returns their number.
+--- Removes the clauses of a kind from a column; with a function, only those for which it returns true. Keeps the comments before the
+-- clauses. Returns the number of removed clauses.
 function table_text.remove_clauses(column, kind, is_unwanted)
   local kept, comments, count = {}, "", 0
   for _, clause in ipairs(column.clauses) do
@@ -684,7 +685,7 @@ end
 --- Returns the quoted name of an object, prefixed with the name of its schema.
 function table_text.qualified(schema, name) return sql_text.name(schema) .. "." .. sql_text.name(name) end
 
---- Returns the SQL of an index, view or trigger in `sqlite_schema` with the name of its schema before its own.
+--- Takes the SQL of an index, view or trigger from `sqlite_schema`, and returns it with the object's name prefixed by its schema.
 function table_text.qualify(sql, schema)
   local reader = make_reader(sql, "db:alter_table")
   reader:words("create")

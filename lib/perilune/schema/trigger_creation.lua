@@ -33,7 +33,7 @@ local function read_event(options, place)
   return time, event
 end
 
---- Returns `new` or `old` for the functions of a trigger; the fields are the columns.
+--- Returns the object `new` or `old` that the functions of a trigger receive. Its fields are the columns.
 local function make_row(word, schema, has_row, event, place)
   return setmetatable({}, {
     __name = word,
@@ -100,8 +100,8 @@ local function condition_clause(condition, new, old, place)
   return " WHEN " .. sql_fragment.expression(condition, place .. ": option `when`")
 end
 
---- Returns the trigger's quoted name. Unless it is temporary, it is created in the schema of its table, because SQLite looks there
--- for the table.
+--- Returns the trigger's quoted name. Unless the trigger is temporary, the name includes the schema of its table if that is attached,
+-- because SQLite looks for the table only in the schema of the trigger.
 local function quoted_name(name, schema, is_temporary)
   local is_attached = schema.database ~= "main" and schema.database ~= "temp"
   return (is_attached and not is_temporary and sql_text.name(schema.database) .. "." or "") .. sql_text.name(name)

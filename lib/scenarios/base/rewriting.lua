@@ -1,8 +1,8 @@
---- Rewrites `check(a == b)` so that a failure can show both operands: `check.compare("==", "a", "b", (a), (b))`.
--- A condition with several operands becomes a function of an object that shows them, `check.logic("a and b", function(operand)
--- return ... end)`, in which each operand is `operand.value("a", (a))` or `operand.compare("==", "a", "b", (a), (b))`. Operands are
--- evaluated as before, and only as far as before. Anything else becomes `check.value("...", (...))`. Lines keep their numbers. A
--- file that contains the line `-- check: plain`, or that defines another `check`, is not changed.
+--- Rewrites `check(a == b)` so that a failure can show both operands: `check.compare("==", "a", "b", (a), (b))`. A condition with several
+-- operands becomes `check.logic("a and b", function(operand) return ... end)`. In the function, each operand becomes `operand.value("a",
+-- (a))` or `operand.compare("==", "a", "b", (a), (b))`, which records its value. The same operands are evaluated as without the rewriting.
+-- Any other condition becomes `check.value("...", (...))`. Lines keep their numbers. A file that contains the line `-- check: plain`, or
+-- that defines another `check`, is not changed.
 
 local tokens = lazily "scenarios.base.tokens"
 
@@ -38,8 +38,8 @@ local function read_argument(list, open)
   if close then return open + 1, argument_end or close - 1 end
 end
 
---- Returns the operands of `and` and `or` between two tokens, outside brackets: a list of { first, last, comparison }, where
--- `comparison` is the index of the last and thus outermost comparison in the operand.
+--- Returns the operands of the `and` and `or` operators between two tokens that are not inside brackets: a list of { first, last,
+-- comparison }. `comparison` is the index of the last comparison operator in the operand, which is the outermost one.
 local function operands_of(list, first, last)
   local operands = { { first = first } }
   tokens.inside(list, first - 1, function(index, token)

@@ -63,10 +63,10 @@ local function chain_has(list, close, name)
   return false
 end
 
---- Returns the source of an expectation: `expect(result.changes)` or `expect.no(x)`.
--- @tparam integer line the line of the matcher call, or a line before its end
+--- Returns the source text of an expectation, such as `expect(result.changes)` or `expect.no(x)`.
+-- @tparam integer line a line of the matcher call
 -- @tparam string matcher its name
--- @return the text; nil if it is ambiguous, because there are two on one line
+-- @return the text; nil if the line contains two such expectations
 function scenario_source.expectation(path, line, matcher)
   local source = sources[path]
   if not source then return nil end

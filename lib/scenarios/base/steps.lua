@@ -30,12 +30,12 @@ function scenario_steps.leave(current, previous)
   current.open_steps[running()] = previous
 end
 
---- Ends all current steps of this coroutine, because an error was not caught in them.
+--- Ends all current steps of this coroutine. Called after an error that the steps did not catch.
 function scenario_steps.forget(current)
   current.open_steps[running()] = nil
 end
 
---- Returns failures, in report format, for steps that have not ended. They count as failed.
+--- Marks the steps that have not ended as failed. Returns their failures in the format of reports.
 function scenario_steps.unfinished(current)
   local list = {}
   for _, step in ipairs(current.steps) do

@@ -19,7 +19,7 @@ local function count_lines(text, from, to)
   return count
 end
 
---- Returns the end of the long bracket that begins at a position; nil if no long bracket begins there or it does not end.
+--- Returns the end of the long bracket that begins at a position; nil if no long bracket begins there, or if its end is missing.
 local function long_bracket(text, from)
   local level = text:match("^%[(=*)%[", from)
   if not level then return nil end
@@ -94,7 +94,7 @@ local function token_at(text, position)
   return "operator", operator(text, position)
 end
 
---- Returns the tokens of a text in order; nil if this scanner recognizes that it is not Lua.
+--- Returns the tokens of a text in order; nil if the scanner finds text that is not Lua.
 function scenario_tokens.of(text)
   local list, count, line, seen, last = {}, 0, 1, 1, #text
   local position = skip_blanks(text, 1)
@@ -115,7 +115,7 @@ local closing = { [")"] = true, ["]"] = true, ["}"] = true, ["end"] = true, ["un
 --- Visits the tokens between a bracket and its closing bracket.
 -- @param open the index of the bracket
 -- @param visit receives the index of each token that is not in an inner bracket or block
--- @return the index of the closing bracket; nil if none exists
+-- @return the index of the closing bracket; nil if it is missing
 function scenario_tokens.inside(list, open, visit)
   local depth = 0
   for index = open + 1, #list do

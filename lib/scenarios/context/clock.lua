@@ -18,7 +18,7 @@ local function seconds(what, value)
   return result
 end
 
---- Returns whether the runner can wait for others that depend on the clock.
+--- Returns whether the runner can wait for other code that depends on the clock.
 local function has_others()
   return state.has("has_others") and state.host("has_others")()
 end
@@ -46,7 +46,7 @@ function clock:advance(duration)
   return self
 end
 
---- Advances the time by this duration with each reading, from now on.
+--- From now on, each reading of the clock advances the time by this duration.
 function clock:tick(duration)
   local amount = seconds("t.clock:tick", duration)
   if amount < 0 then state.mistake("t.clock:tick: expected a duration from 0, got %s", errors.describe(duration)) end

@@ -29,11 +29,12 @@ local members = {}
 
 -- Reporting
 
---- Calls a function inside the scenario. The caller raises a caught error again with `raise_again`.
+--- Calls a function and catches its error, to record the step in which it was raised. The caller must raise the error again with
+-- `raise_again`.
 -- @return whether it succeeded; its results packed, or the caught error
 local function call_inside(current, f)
   local is_done, results = failures.protect(f)
-  -- The report of an error names the innermost step, and the place in it.
+  -- The error is recorded only once, so that the report names the innermost step and the position in it.
   if not is_done and not (current.caught and rawequal(current.caught.value, results.value)) then
     results.step, current.caught = steps.current(current), results
   end
@@ -80,7 +81,7 @@ function members.attach(name, value)
   table.insert(state.require("t.attach").attachments, { name = name, text = text })
 end
 
---- Calls a function at the end of the scenario, even if it fails; the last function first.
+--- Registers a function to be called at the end of the scenario, even if the scenario fails. Functions are called in reverse order.
 function members.defer(f)
   check_function("t.defer", f)
   table.insert(state.require("t.defer").deferred, f)
@@ -130,7 +131,7 @@ local function run(what, path, arguments)
   return setmetatable(result, result_metatable)
 end
 
---- Returns the name of the module that Lua's own `require` did not find; nil for other errors.
+--- If an error means that Lua's own `require` did not find a module, returns the name of the module; otherwise nil.
 local function missing_module(err)
   local message = failures.is_error_object(err) and err.message or err
   return type(message) == "string" and message:match("module '([^']+)' not found:\n")
@@ -164,7 +165,7 @@ local function raise_script_error(path, e)
   errors.raise("script", place .. ": " .. message, { details = details })
 end
 
---- Runs a script like the command, in a separate state on this database. If the script fails, the scenario fails.
+--- Runs a script as the command line tool does, in a separate state on this database. If the script fails, the scenario fails.
 function members.run(path, arguments)
   local result = run("t.run", path, arguments)
   if result.error == nil then return result end
@@ -219,8 +220,8 @@ function members.queries(f)
   return queries.mark(watch("queries", f))
 end
 
---- Waits until all due timers, observations and automations have been called, and their tasks have ended or sleep. The clock stands
--- still: `t.clock:advance` moves it to later events.
+--- Waits until all due timers, observations and automations have been called, and their tasks have ended or are sleeping. The clock does
+-- not advance; use `t.clock:advance` to reach later events.
 function members.wait_until_idle()
   state.require("t.wait_until_idle")
   state.host("require_no_access")("t.wait_until_idle")
@@ -246,7 +247,8 @@ local function fixtures_proxy(current)
   end)
 end
 
---- The fields of `t` that are not functions, by name: functions that compute the value from the current run, called once a run.
+--- The fields of `t` that are not functions, by name: functions that return the value of the field for the current run. Each is called at
+-- most once per run.
 local values = {
   db = function() return native_records.default_database() end,
   given = function() return require("scenarios.data.given").proxy() end,

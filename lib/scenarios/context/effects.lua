@@ -18,8 +18,8 @@ local function constant(count) return function() return count end end
 local function methods_of(module)
   local methods, place = {}, "t.effects." .. tostring(module) .. ":"
 
-  --- Sets the result of a function of the module: a value, or the result of a function for the arguments. The result
-  -- of the scenario notes a stub that was never called.
+  --- Sets the result of a function of the module: a value, or a function that computes it from the arguments. If the stub is never called,
+  -- the scenario's report contains a note.
   function methods:stub(name, value)
     check_name(place .. "stub", name)
     state.host("stub")(module, name, value)
@@ -56,7 +56,7 @@ local function methods_of(module)
     return list
   end
 
-  --- Returns the calls like `calls`, without repetitions of a call with the same arguments.
+  --- Like `calls`, but calls with the same arguments are included only once.
   function methods:distinct_calls(name)
     check_name(place .. "distinct_calls", name)
     local list, known = {}, {}

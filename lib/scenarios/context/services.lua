@@ -1,5 +1,5 @@
---- Services of a scenario: `t.service("automations.lua")` runs a file of automations like `perilune automations run`, in a state of its
--- own on the database of the scenario. The scenario can end it like a process.
+--- Services of a scenario: `t.service("automations.lua")` runs a file of automations like `perilune automations run`, in a separate state
+-- that uses the database of the scenario. The scenario can end it as if it were a process.
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
@@ -31,7 +31,7 @@ end
 --- Errors that do not come from the file of a service.
 local is_foreign = { cancelled = true, io = true, timeout = true, usage = true }
 
---- Loads the file of a service. Raises its error as an error of a script.
+--- Loads the file of a service. Errors from the file are raised as errors of a script.
 local function load(path, raise_script_error, f, ...)
   local is_ok, result = pcall(f, ...)
   if is_ok then return result end
@@ -55,9 +55,9 @@ function Service:output()
   return state.host("service_output")(self.number)
 end
 
---- Moves the clock until no run and no job is left that will continue by itself. Runs that wait for a signal without a timeout do not
--- count, nor do the next due times of schedules.
--- @tparam ?table options `within`: the longest time to pass on the clock, "1 year" by default
+--- Advances the clock until no remaining run or job will continue by itself. Ignores runs that wait for a signal without a timeout, and the
+-- next due times of schedules.
+-- @tparam ?table options `within`: the maximum time by which the clock advances, "1 year" by default
 function Service:run_until_idle(given)
   given = checks.options("service:run_until_idle", given, { within = { scenario_options.duration, 'a duration ("30 days")' } })
   state.host("require_no_access")("service:run_until_idle")

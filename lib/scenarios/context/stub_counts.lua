@@ -1,4 +1,4 @@
---- The expected number of calls of stubs: `t.effects.mail:stub("send", true):once()`. They are checked when the scenario ends.
+--- The expected number of calls of stubs: `t.effects.mail:stub("send", true):once()`. These numbers are checked when the scenario ends.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.base.state"
@@ -18,7 +18,7 @@ function stub_counts.add(module, name, chain)
   last[chain] = stub
 end
 
---- Records the expected number of calls of a chain's last stub.
+--- Records the expected number of calls of the stub that was added last in a chain.
 function stub_counts.expect(what, chain, method, least_of, most_of, takes_number, count)
   if takes_number and (math.type(count) ~= "integer" or count < 0) then
     state.mistake("%s: expected a number of calls, got %s", what, errors.describe(count))
@@ -43,7 +43,7 @@ local function wanted_text(stub)
   return (stub.least > 0 and ("at least %d and "):format(stub.least) or "") .. "at most " .. times(stub.most)
 end
 
---- Returns the calls without repetitions of a call with the same arguments: after a crash, the service may repeat a call.
+--- Returns the calls, but only one of those with the same arguments, because a service may repeat a call after a crash.
 local function without_repeats(calls)
   local list, known = {}, {}
   for _, call in ipairs(calls) do

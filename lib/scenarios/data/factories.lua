@@ -1,6 +1,5 @@
---- `t.make.TABLE`: complete rows from a few values. Missing values come from the factory of the table (`factory(table, { column =
--- value or function(n, t) })`); required columns without a factory get values of their type. Required referenced rows are created
--- as well.
+--- `t.make.TABLE`: complete rows from a few values. Missing values come from the factory of the table (`factory(table, { column = value or
+-- function(n, t) })`); other required columns get values of their type. If a row must refer to another row, that row is created as well.
 
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
@@ -28,7 +27,7 @@ local function invented(column, n)
   return ("%s %d"):format(column.name, n)
 end
 
---- Returns the properties of a table that are needed to create rows. They are read again after schema changes.
+--- Returns the properties of a table that are needed to create rows. The properties are read again after schema changes.
 local function shape_of(db, name)
   local current = state.require("t.make")
   local generation = native_records.schema_generation(db)
@@ -55,8 +54,8 @@ local function check_columns(shape, values)
   end
 end
 
---- Returns the foreign key that a name means in place of its columns: the one whose column is the name with `_id`, or the only one
--- that refers to the table of that name.
+--- Returns the foreign key that is meant by a name which is not a column: for `author`, the foreign key on the column `author_id`, or else
+-- the only one that refers to the table `author`.
 local function key_named(shape, name)
   local found, count = nil, 0
   for _, key in ipairs(shape.keys) do
@@ -66,7 +65,7 @@ local function key_named(shape, name)
   return count == 1 and found or nil
 end
 
---- Replaces records by the columns that refer to them: `t.make.invoice{ customer = ada }`.
+--- Replaces records with the columns that refer to them: `t.make.invoice{ customer = ada }`.
 local function with_columns(what, shape, overrides)
   local values = {}
   for name, value in pairs(overrides) do
@@ -107,7 +106,7 @@ end
 local make
 
 --- Creates the rows that a row must refer to.
--- @tparam table parents by foreign key: rows that were created for a previous row, and are referred to again
+-- @tparam table parents by foreign key: rows that were created for a previous row; the new row refers to the same ones
 local function add_parents(shape, values, parents, path)
   for index, key in ipairs(shape.keys) do
     local must_be = false
@@ -177,7 +176,7 @@ local function maker(name)
   local what = "t.make." .. name
   local methods, metatable = {}, { __name = what }
 
-  --- Creates several rows, which share the rows that they must refer to.
+  --- Creates several rows. The rows that they must refer to are created only once.
   function methods:many(count, overrides)
     if type(self) ~= "table" or getmetatable(self) ~= metatable then state.mistake("%s.many: call it with a colon, as in %s:many(3)", what, what) end
     if math.type(count) ~= "integer" or count < 0 then

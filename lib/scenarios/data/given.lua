@@ -13,7 +13,7 @@ local sql_names = require "perilune.runtime.names"
 
 local scenario_given = {}
 
---- Runs a function in a new or the current transaction, in which foreign keys are enforced at the end.
+--- Runs a function in the current transaction, or in a new one. Foreign keys are enforced only at its end.
 local function in_transaction(f)
   local db = native_records.default_database()
   if not db:is_inside_transaction() then

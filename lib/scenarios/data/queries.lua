@@ -44,7 +44,7 @@ function metatable.__tostring(queries)
   return scenario_queries.text(queries)
 end
 
---- Raises for a field, because the queries are a list.
+--- Raises for a named field, because the value is a list of queries.
 function metatable.__index(_, name)
   if type(name) ~= "string" or name == "n" then return nil end
   errors.raise("unknown_member", ("a list of queries has no field `%s`; use #queries and queries[1].sql, or expect(queries):exactly(number)"):format(name), {
@@ -125,7 +125,7 @@ local function queries_text(count)
   return count == 1 and "1 query" or count .. " queries"
 end
 
---- Returns a function for the expected value, the actual value, and lines that show it.
+--- Returns a function that returns the lines of a failure: one with the expected and the actual value, and lines with the details.
 local function shown(expected, got, lines)
   return function() return { ("expected %s, got %s"):format(expected, got), table.unpack(lines()) } end
 end
@@ -167,7 +167,7 @@ end
 --- Returns the name of the table that a step of a query plan scans completely, as written in the statement; nil for other steps.
 local function scanned_by(detail)
   local scanned, how = detail:match("^%s*SCAN (.-) (VIRTUAL TABLE INDEX .*)$")
-  -- The text after the colon is the search of the virtual table.
+  -- If text follows the colon, the virtual table performs a search instead of a complete scan.
   if scanned then return how:find(":$") and scanned or nil end
   scanned = detail:match("^%s*SCAN (.*)$")
   return scanned and scanned:gsub(" LEFT%-JOIN$", ""):gsub(" USING [%u ]*INDEX.*$", "")

@@ -24,10 +24,11 @@ local scenario_definitions = {
 local shared = { names = {}, options = {}, before = {}, after = {} }
 local group = shared
 
---- The number of calls in the file that should define scenarios, the number that did, and the wanted call.
+--- The number of calls in the file that define scenarios, the number of calls that succeeded, and the number of the only wanted call, or
+-- nil.
 local ordinal, defined, wanted = 0, 0, nil
 
---- Keeps only the scenario of the n-th call, or all without a number. Other calls are not checked.
+--- Keeps only the scenario that the n-th call defines; without a number, keeps all of them. Other calls are not checked.
 function scenario_definitions.want(number)
   wanted = number
 end
@@ -105,8 +106,8 @@ local function add(entry, options, body, extra)
   scenario_definitions.scenarios[scenario.index] = scenario
 end
 
---- Returns whether a definition in the file was rejected. Its further execution may depend on that, so all definitions must be
--- checked.
+--- Returns whether a definition in the file was rejected. In that case all definitions must be checked, because the file may have caught
+-- the error and continued differently.
 function scenario_definitions.has_refused() return defined < ordinal end
 
 local function define_checked(kind, extra, name, ...)
@@ -137,7 +138,7 @@ local scenario = setmetatable({}, {
   __tostring = function() return "scenario" end,
 })
 
---- Defines a scenario that excludes all others from the run, which then fails in the end.
+--- Defines a scenario that excludes all others from the run. Such a run fails at the end, so that this call is not forgotten.
 rawset(scenario, "only", function(...) define_scenario("scenario.only", { only = true }, ...) end)
 
 --- Defines a scenario that is not run: `scenario.skip(reason, name, [options,] function)`.
@@ -179,8 +180,8 @@ function scenario_definitions.group(name, ...)
 end
 
 for name, list in pairs{ before_each = "before", after_each = "after" } do
-  --- Defines a function that is called with `t` before or after each scenario of the group or of the file; in support.lua, of all
-  -- files.
+  --- Defines a function that is called with `t` before or after each scenario of the group or the file. In support.lua, it applies to the
+  -- scenarios of all files.
   scenario_definitions[name] = function(f)
     check_phase(name)
     check_function(name, f)

@@ -125,7 +125,7 @@ local readers = { group = {}, scenario = {
   grants = { grants, '"files", "programs", "native" or "effects", or a list of these' },
 } }
 
---- The options that only scenarios have.
+--- Options of scenarios that groups do not have.
 local for_scenarios_alone = { cases = true, fails = true }
 for name, reader in pairs(readers.scenario) do
   if not for_scenarios_alone[name] then readers.group[name] = reader end

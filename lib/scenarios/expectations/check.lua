@@ -18,7 +18,7 @@ local comparisons = {
   [">="] = function(left, right) return left >= right end,
 }
 
---- Adds the value of an operand, unless its source already shows it.
+--- Adds a line with the value of an operand, unless its source already shows the value.
 local function add_operand(details, source, value)
   local text = display.show(value)
   if text ~= source and text ~= source:gsub("^'(.*)'$", '"%1"') then details[#details + 1] = source .. " is " .. text end
@@ -36,8 +36,8 @@ local function fail(source, message, details)
   failures.raise(text, details, true)
 end
 
---- Raises for a second value in place of a message, as in `check(total, 5)`. After true or false it may be any result, as in
--- `check(pcall(f))`.
+--- Raises if the second argument is not a message, as in `check(total, 5)`. If the first one is a boolean, the second may be any value, as
+-- in `check(pcall(f))`.
 local function check_message(source, value, message)
   if type(value) == "function" then
     errors.raise("argument", ("check(%s): a function is always true; call it, as in check(f()), or use expect_error(f)"):format(source))
@@ -99,7 +99,8 @@ local function shown(operands)
 end
 
 --- Checks a condition with several operands.
--- @tparam function evaluate evaluates the condition; receives a function to which it passes each operand
+-- @tparam function evaluate evaluates the condition; receives an object with the functions `value` and `compare`, which it calls for each
+--   operand
 function check.logic(source, evaluate, message)
   count()
   local operands = {}

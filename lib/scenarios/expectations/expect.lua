@@ -10,8 +10,8 @@ local display = lazily "scenarios.reports.display"
 local failures = lazily "scenarios.reports.failures"
 local queries = lazily "scenarios.data.queries"
 
---- Matchers by name: functions `matcher(expectation, ...)` that return whether the expectation holds, and a function that returns
--- lines describing the actual value. The value is `expectation.value`.
+--- Matchers by name: functions `matcher(expectation, ...)`, which check `expectation.value`. They return whether it matches, and a function
+-- that returns lines describing the actual value.
 local matchers = require "scenarios.expectations.matchers"
 local other_names = require "perilune.runtime.other_names"
 

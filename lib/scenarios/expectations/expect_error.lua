@@ -17,7 +17,7 @@ end
 --- Calls a function that must raise an error.
 -- @tparam function f
 -- @param ?what a Lua pattern that the message must match, or a table of expected properties: kind, message, column, table
--- @return the error; an error that was raised as text becomes a table with message, file and line
+-- @return the error; if it is text, a table with its message, file and line
 return function(f, what)
   if type(f) ~= "function" and not (type(f) == "table" and getmetatable(f)) then
     errors.raise("argument", "expect_error: argument 1: expected a function, got " .. errors.describe(f))

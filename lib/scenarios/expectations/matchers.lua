@@ -1,5 +1,5 @@
---- The matchers of `expect` for values and rows: functions `matcher(expectation, ...)` that return whether the value matches, and
--- a function that returns lines about the actual value.
+--- The matchers of `expect` for values and rows: functions `matcher(expectation, ...)` that return whether the value matches, and a
+-- function that returns lines describing the actual value.
 
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
@@ -21,7 +21,7 @@ end
 
 local most_text = 20
 
---- Returns a function that reports that a text lacks a part. A text with several lines is shown line by line.
+--- Returns a function that returns the lines of a failure: something is not in a value. Text with several lines is shown line by line.
 local function show_absence(what, value)
   return function()
     local lines = { what .. " is not in" }

@@ -1,6 +1,6 @@
----@meta scenarios.native.host
---- The functions that the runner provides to scenarios. Swift (PeriluneScenarios/Host, and ChunkCache.swift for `compile`) defines them
--- while a file is loaded and while a scenario runs. Modules use `state.host(name)` and `state.has(name)`.
+---@meta scenarios.native.host The functions that the runner provides to scenarios. Swift (PeriluneScenarios/Host, and ChunkCache.swift for
+--- `compile`) defines these functions while a file is loaded and while a scenario runs. Modules use `state.host(name)` and
+--- `state.has(name)`.
 
 ---@class scenarios.native.host
 local native = {}

@@ -8,7 +8,7 @@ local display = lazily "scenarios.reports.display"
 local scenario_failures = {}
 
 local traceback = debug and debug.traceback or function() return "" end
---- Kept because the scenario may replace these globals.
+--- Local copies of globals, because the scenario may replace the globals.
 local xpcall, pack, type, select, ipairs, rawequal, table = xpcall, table.pack, type, select, ipairs, rawequal, table
 
 --- Returns the frames of scripts in a traceback, innermost first: a list of { file, line, place, defined }. `defined` is the line
@@ -115,7 +115,7 @@ local function describe_text(text)
 end
 
 --- Describes any raised value.
--- @return message, file, line; the latter two nil if the value does not contain a position
+-- @return message, file, line; `file` and `line` are nil if the value does not contain a position
 function scenario_failures.describe(value)
   if is_error_object(value) then return value.message, value.file, value.line end
   if type(value) == "string" then return describe_text(value) end
@@ -135,8 +135,8 @@ local function shortened(message)
   return ("%s... (%d bytes)"):format(start, #message)
 end
 
---- Returns a line that names the nearest table or view for an error about an unknown one, or the matcher to use instead of `assert.equal`;
--- nil for other errors.
+--- Returns a line with a suggestion. For an unknown table, it names the nearest table or view; for `assert.equal`, it names the matcher to
+-- use instead. Returns nil for other errors.
 function scenario_failures.suggestion(value)
   if type(value) == "string" and value:find("attempt to index a function value (global 'assert')", 1, true) then
     return "help  use check(value), or expect(value):equals(other)"
@@ -166,8 +166,8 @@ local function details_of(value)
   return details
 end
 
---- Appends a place to the places that have called it, unless it is one of them. They are kept separately because
--- the traceback of a coroutine does not contain its caller.
+--- Appends a position to the list of positions that led to it, unless the list contains it already. This list is needed because the
+-- traceback of a coroutine does not contain its caller.
 local function way_to(place, way)
   for _, passed in ipairs(way or {}) do
     if passed == place then return way end

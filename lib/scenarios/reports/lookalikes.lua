@@ -53,8 +53,8 @@ end
 
 local ligatures = { [0xFB00] = "ff", [0xFB01] = "fi", [0xFB02] = "fl", [0xFB03] = "ffi", [0xFB04] = "ffl", [0x2026] = "..." }
 
---- Returns the visible characters as code points, and their positions in the text. Ligatures become letters; the parts of a Hangul
--- syllable count once. A letter with combining marks is negative.
+--- Returns the visible characters as code points, and their positions in the text. Ligatures become letters; the parts of a Hangul syllable
+-- become one element. The code point of a letter with combining marks is negative.
 local function seen(text)
   local list, positions = {}, {}
   for position, code in utf8.codes(text) do
@@ -76,7 +76,7 @@ local function is_latin(code)
   return code < 0x80 or code >= 0xC0 and code <= 0x24F and code ~= 0xD7 or code >= 0x1E00 and code <= 0x1EFF
 end
 
---- Returns whether two characters from the list of visible ones may look the same.
+--- Returns whether two elements of lists from `seen` may look the same.
 local function may_look_alike(left, right)
   if left == right then return true end
   if left < 0 and right < 0 then return may_look_alike(-left, -right) end
@@ -89,7 +89,7 @@ local function may_look_alike(left, right)
   return not is_distinct(right) or range_of(left) == "Hangul part"
 end
 
---- Returns whether a list of visible characters looks like the part of another list after an offset.
+--- Returns whether a list of visible characters looks like the elements of another list that follow an offset.
 local function is_at(list, other, offset)
   for index, code in ipairs(list) do
     if not may_look_alike(code, other[index + offset]) then return false end

@@ -11,7 +11,7 @@ local function lines_of(text)
   return lines
 end
 
---- Returns the lengths of the longest common subsequences of lines, from each pair of positions on.
+--- Returns, for each pair of positions, the length of the longest common subsequence of the lines from there to the ends.
 local function common_lengths(old, new)
   local lengths = {}
   for left = #old + 1, 1, -1 do

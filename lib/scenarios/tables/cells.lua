@@ -8,7 +8,7 @@ local perilune = require "perilune"
 
 local scenario_cells = {}
 
---- Returns a copy of the names' values that can be discarded. `@ada` stands for the value that it first matched.
+--- Returns a copy of the values of names, for tentative matches. A name such as `@ada` has the value that it matched first.
 function scenario_cells.copy_names(names)
   local copy = {}
   for name, value in pairs(names) do copy[name] = value end
@@ -94,7 +94,7 @@ function matching.name(cell, value, names)
   return bound == value
 end
 
---- Returns whether a value matches a cell. A name without a value gets this value.
+--- Returns whether a value matches a cell. If the cell is a name without a value, the name gets this value.
 -- @tparam table names the values of names
 -- @tparam ?boolean is_stored whether the value comes from the database, so that strings are text and not BLOBs
 function scenario_cells.matches(cell, value, names, is_stored)
@@ -151,7 +151,7 @@ function storing.any(cell)
   return tonumber(cell.text) or cell.text
 end
 
---- Returns how a column stores the text of a bare cell.
+--- Returns the function that converts the text of a cell without quotes to the value for a column.
 local function storing_of(column)
   return storing[column.content] or storing[column.affinity] or storing.any
 end

@@ -15,7 +15,7 @@ local function columns_of(change)
   return change.op == "update" and change.changed or change.columns
 end
 
---- Describes written rows that cannot be listed, and why; nil if all rows can be listed.
+--- Describes which written rows cannot be listed, and why; returns nil if all of them can.
 local function of_unrecorded(changes)
   local reasons = changes.unrecorded
   if reasons and #reasons > 0 then return "changed rows cannot be listed: " .. table.concat(reasons, "; ") end
@@ -37,7 +37,7 @@ function metatable.__tostring(changes)
   return table.concat(lines, "\n")
 end
 
---- Raises for a field, because the changes are a list.
+--- Raises for a named field, because the value is a list of changes.
 function metatable.__index(_, name)
   if type(name) ~= "string" or name == "unrecorded" or name == "n" then return nil end
   errors.raise("unknown_member", ("a list of changes has no field `%s`; use #changes, changes[1].op, changes[1].table and changes[1].key, or "
@@ -79,8 +79,8 @@ function scenario_changes.show(change, column, is_exact)
   return display.cell(before, is_exact) .. " -> " .. display.cell(after, is_exact)
 end
 
---- Returns whether a cell matches the change of a column. Without an arrow, it contains the value after the change, or before a
--- deletion. An empty cell matches an unchanged column. Values before an insertion and after a deletion are NULL.
+--- Returns whether a cell matches the change of a column. A cell without an arrow contains the value after the change; for a deletion, the
+-- value before it. An empty cell matches an unchanged column. Values before an insertion and after a deletion are NULL.
 local function matches_column(cell, change, column, names)
   local before, after = change.before and change.before[column], change.after and change.after[column]
   if cell.kind == "empty" then return change.op == "update" and not is_changed(change, column) end

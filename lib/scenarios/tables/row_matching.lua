@@ -29,7 +29,7 @@ local function likeness(comparison, expected, actual)
   return count
 end
 
---- Accepts the pairs only if each name has the same value everywhere.
+--- Matches tentative pairs again, now with common names: pairs match only if each name has the same value in all of them.
 local function bind(comparison, pairs_found)
   for _, pair in ipairs(pairs_found) do
     if pair.expected and pair.actual then
@@ -42,7 +42,7 @@ end
 local most_alike = 20000
 
 --- Pairs the most similar unmatched lines and rows, so that their differences can be shown.
--- @tparam ?boolean is_gap whether they are between the same matched rows
+-- @tparam ?boolean is_gap whether these lines and rows lie between the same two matched rows
 local function pair_alike(comparison, expected_left, actual_left, is_gap)
   local found, taken = {}, {}
   local are_few = #expected_left * #actual_left <= most_alike
@@ -93,7 +93,7 @@ local function range(from, to)
   return list
 end
 
---- Pairs lines and rows at the same positions, if there are too many to align.
+--- Pairs lines and rows by position. Used if there are too many of them to align.
 local function side_by_side(comparison, first, expected_count, actual_count)
   local found = {}
   for position = first, math.max(expected_count, actual_count) do
@@ -104,7 +104,7 @@ local function side_by_side(comparison, first, expected_count, actual_count)
   return found
 end
 
---- Aligns the lines and rows that follow the common ones at the start.
+--- Aligns the lines and rows that remain after the matching ones at the start.
 local function align(comparison, first, expected_count, actual_count)
   if (expected_count - first) * (actual_count - first) > most_aligned then
     return side_by_side(comparison, first, expected_count, actual_count)
@@ -150,7 +150,7 @@ end
 
 -- In any order
 
---- Returns the values that new names would get if a row matched a line; nil if it does not match.
+--- If a row matches a line, returns the values that names without a value get from it; otherwise nil.
 local function bindings(comparison, expected, actual)
   local names, new = cells.copy_names(comparison.names), {}
   if not fits(comparison, expected, actual, names) then return nil end
@@ -197,7 +197,7 @@ end
 --- The maximum number of attempts for lines with names. If there are more, it is unknown whether an assignment exists.
 local most_tries = 5000
 
---- Returns whether names would have the values that they are bound to.
+--- Returns whether the values that a match gives to names agree with the current values of the names.
 local function agrees(binds, bound)
   for name, value in pairs(binds) do
     if bound[name] ~= nil and bound[name] ~= value then return false end
@@ -205,8 +205,8 @@ local function agrees(binds, bound)
   return true
 end
 
---- Returns the candidates that agree with the bound names, and the line with the fewest candidates that would bind another name, if
--- there is one.
+--- Returns the candidates that agree with the names that have values. Also returns, of the lines that give a value to another name, the one
+-- with the fewest candidates, or nil.
 local function agreeing(candidates, bound)
   local left, open = {}, nil
   for expected, list in ipairs(candidates) do
@@ -225,7 +225,7 @@ end
 
 --- Assigns a row to each line so that each name has the same value everywhere; returns nil if that is impossible, or not found.
 -- @tparam table bound the values of names so far
--- @tparam table tries `left`: the remaining number of attempts; `have_ended` is set if there were too few
+-- @tparam table tries `left`: the remaining number of attempts; `have_ended` is set if they did not suffice
 local function assign_names(candidates, bound, tries)
   local left, open = agreeing(candidates, bound)
   local line_of, is_complete = assign(left)
@@ -253,8 +253,8 @@ local function assign_lines(comparison)
   return named or line_of
 end
 
---- Matches lines and rows in any order: first the matching pairs in row order, then the others.
--- Sets `comparison.is_undecided` if it is unknown whether names could have the same values everywhere.
+--- Matches lines and rows in any order: first the matching pairs in row order, then the others. Sets `comparison.is_undecided` if the
+-- search ended before it was known whether each name can have the same value everywhere.
 function scenario_row_matching.in_any_order(comparison)
   local line_of, found = assign_lines(comparison), {}
   local is_placed, expected_left, actual_left = {}, {}, {}

@@ -13,7 +13,7 @@ local display = lazily "scenarios.reports.display"
 
 local scenario_row_source = {}
 
---- Functions `maker(value)` that return a source for special lists, or nil for other values.
+--- Functions `maker(value)` that return the source for a special kind of list; nil for other values.
 scenario_row_source.makers = {}
 
 --- Returns the info of a record class; nil for anything else.
@@ -76,9 +76,9 @@ local function all_columns(items)
   return names
 end
 
---- Returns the value of a column. Bytes in rows are strings in Lua, and are converted to BLOBs.
+--- Returns the value of a column. Rows contain BLOBs as strings, which are converted back to BLOBs.
 local function value_of(item, column)
-  -- The rows of a list may come from several statements.
+  -- The rows of a list may come from different statements and have different columns.
   if is_row(item) and not perilune.row.has(item, column) then return nil end
   local value = item[column]
   local blobs = type(value) == "string" and is_row(item) and native_rows.blobs(item)

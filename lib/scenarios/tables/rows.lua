@@ -43,7 +43,7 @@ end
 
 -- Showing
 
---- Returns a hint if the text of a cell looks the same as a different value; nil for other cells.
+--- Returns a hint if a cell and the value that it does not match look the same; otherwise nil.
 local function likeness(comparison, cell, actual, column)
   local source = comparison.source
   if not source.value or cell.kind ~= "text" and cell.kind ~= "bare" then return nil end

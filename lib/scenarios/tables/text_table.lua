@@ -99,7 +99,7 @@ local function read_row(what, names, texts, number)
 end
 
 --- Reads a text table.
--- @tparam string what the recipient of the table, for messages
+-- @tparam string what the caller, for messages
 -- @return { names, rows }: the headings, and for each row a list of cells, which is shorter if it ends with `...`
 function scenario_text_table.read(what, text)
   if type(text) ~= "string" then
