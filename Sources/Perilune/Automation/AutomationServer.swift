@@ -110,7 +110,9 @@ public actor AutomationServer {
 
     /// Ends the automations of a tenant, and closes its host and its database.
     ///
-    /// - Parameter limit: The maximum time to wait for active runs, see `ScriptHost.stopAutomations(within:)`.
+    /// - Parameters:
+    ///   - name: The name of the tenant.
+    ///   - limit: The maximum time to wait for active runs, see `ScriptHost.stopAutomations(within:)`.
     /// - Throws: `LuaError` if the server has no tenant with this name.
     public func remove(_ name: String, stoppingWithin limit: Duration = .seconds(5)) async throws {
         try await remove(tenant(named: name), within: limit)
@@ -122,6 +124,7 @@ public actor AutomationServer {
     /// version continues.
     ///
     /// - Parameters:
+    ///   - name: The name of the tenant.
     ///   - file: The new file; `nil` to read the same file again.
     ///   - limit: The maximum time to wait for active runs of the previous version, see `ScriptHost.stopAutomations(within:)`.
     ///   - prepare: A closure that prepares the hosts of the new version; `nil` to keep the previous closure.
