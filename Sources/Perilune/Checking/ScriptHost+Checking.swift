@@ -40,7 +40,9 @@ extension ScriptHost {
             let surroundings = try? surroundings()
         else { return nil }
         var reader = ScriptReader(text, surroundings)
-        let kinds: [ScriptCheck.Finding.Kind] = [.module, .function, .global, .withheld]
+        // A worker process does not know the registered modules, so a module that was found may be missing in the check.
+        var kinds: [ScriptCheck.Finding.Kind] = [.function, .global, .withheld]
+        if message.contains(" not found") { kinds.append(.module) }
         guard let finding = reader.read(defining: []).findings.first(where: { $0.line == line && kinds.contains($0.kind) }) else {
             return nil
         }

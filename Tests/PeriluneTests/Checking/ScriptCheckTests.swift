@@ -170,6 +170,9 @@ import Testing
             let error = await #expect(throws: LuaError.self) { try await host.run(source: source) }
             #expect(error?.report.help == help)
         }
+        // The module exists, so the error needs no help about it.
+        let error = await #expect(throws: LuaError.self) { try await host.run(source: "require('mail').send({})") }
+        #expect(error?.report.help?.contains("not found") != true, "\(error?.report.help ?? "")")
     }
 
     @Test func `a closed host checks nothing`() async throws {

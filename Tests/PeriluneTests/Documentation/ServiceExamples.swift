@@ -103,7 +103,7 @@ struct OutOfStock: LuaErrorDescribing {
             // example
             signal(SIGTERM, SIG_IGN)  // the source receives the signal instead
             let termination = DispatchSource.makeSignalSource(signal: SIGTERM)
-            termination.setEventHandler { service.cancel() }
+            termination.setEventHandler { @Sendable in service.cancel() }
             termination.resume()
             // end
         }
