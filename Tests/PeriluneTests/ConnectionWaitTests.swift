@@ -56,7 +56,7 @@ private final class Occupation: Sendable {
         try await withTemporaryFolder { folder in
             let database = try Self.database(isPool: isPool, folder)
             var configuration = ScriptHost.Configuration(database: .existing(database))
-            configuration.limits = LuaLimits(time: .milliseconds(100))
+            configuration.limits = LuaLimits(time: .seconds(1))
             let host = try await ScriptHost(configuration)
             let occupation = await Occupation(of: database)
             let error = await #expect(throws: LuaError.self) { try await host.run(source: Self.accesses[index].1) }
@@ -98,7 +98,7 @@ private final class Occupation: Sendable {
             try await first.register(module: "m") { $0.function("reach") { reached.add() } }
             let loop = Task { try await first.run(source: "db:write(function() require('m').reach() while true do end end)") }
             await reached.wait()
-            configuration.limits = LuaLimits(time: .milliseconds(100))
+            configuration.limits = LuaLimits(time: .seconds(1))
             let second = try await ScriptHost(configuration)
             let error = await #expect(throws: LuaError.self) { try await second.run(source: "db:execute('DELETE FROM author')") }
             #expect(error?.code == .timeout)
@@ -115,7 +115,7 @@ private final class Occupation: Sendable {
             grdb.busyMode = .timeout(600)
             let own = try DatabasePool(path: path, configuration: grdb)
             var configuration = ScriptHost.Configuration(database: .existing(own))
-            configuration.limits = LuaLimits(time: .milliseconds(100))
+            configuration.limits = LuaLimits(time: .seconds(1))
             let host = try await ScriptHost(configuration)
             let held = Tally()
             let release = DispatchSemaphore(value: 0)
