@@ -88,7 +88,8 @@ class SwiftPages:
             found = [symbol for symbol in found if symbol.is_type]
             articles = [self.articles.named(key.rsplit("/", 1)[1]) for key in identifiers if key not in self.symbols.by_identifier]
             articles = [article for article in articles if article]
-            if articles and body:
+            # DocC collects the articles that no page lists, which belong to other modules, under this title.
+            if articles and body and title != "Articles":
                 parts += [f"## {title}", "", self.articles.list_of(articles, module.page), ""]
             if found:
                 parts += [f"## {title}", "", self.list_of(found, module.page), ""]
