@@ -1,6 +1,6 @@
 /*
-** The common derivations of requests: `filter(key)`, `filter{ column = value }`, `order(name)` and `limit(count)`. The Lua part creates a
-** node for each derivation. An equal derivation is then created without Lua, as a table with the same node and its own values. Derivations
+** The common derivations of requests: `filter_key(key)`, `filter{ column = value }`, `order(name)` and `limit(count)`. The Lua part creates
+** a node for each derivation. An equal derivation is then created without Lua, as a table with the same node and its own values. Derivations
 ** without a node are passed to the Lua function.
 **
 ** Scripts can access requests and nodes, so their contents are not trusted.
@@ -8,11 +8,14 @@
 #include "CPeriluneRecords/Requests/requests.h"
 
 /* Upvalues of a derivation method: the Lua function; a table of requests by class, or nil; the names of fields. */
-enum { FALLBACK = 1, SOURCES, ALL, NODE, METATABLE, COUNT, KEY_NODE, KEY_GENERATION, BY_COLUMN, BY_ORDER, BY_TEXT, UPVALUES = BY_TEXT };
+enum {
+    FALLBACK = 1, SOURCES, ALL, NODE, METATABLE, COUNT, KEY_NODE, KEY_GENERATION, STRINGS, NUMBERS, BOOLEANS, BY_ORDER, BY_TEXT,
+    UPVALUES = BY_TEXT
+};
 
 static const char *const field_names[] = {
     [ALL] = "all", [NODE] = "node", [METATABLE] = "metatable", [COUNT] = "count", [KEY_NODE] = "key_node",
-    [KEY_GENERATION] = "key_generation", [BY_COLUMN] = "by_column", [BY_ORDER] = "by_order", [BY_TEXT] = "by_text",
+    [KEY_GENERATION] = "key_generation", [STRINGS] = "strings", [NUMBERS] = "numbers", [BOOLEANS] = "booleans", [BY_ORDER] = "by_order", [BY_TEXT] = "by_text",
 };
 
 /* Stack indices: the receiver of the method, its argument, the request of the receiver, and the node of that request. */
@@ -43,7 +46,7 @@ static bool push_child(lua_State *L, int list_type) {
     return lua_rawget(L, -2) == LUA_TTABLE;
 }
 
-/* Pushes the node of `request:filter(key)`. It is valid only for the schema generation in which it was created. */
+/* Pushes the node of `request:filter_key(key)`. It is valid only for the schema generation in which it was created. */
 static bool push_node_of_key(lua_State *L) {
     pdb_database *database = pdb_implied_database(pdb_state_of(L));
     int type = push_field(L, PARENT, KEY_GENERATION);
@@ -51,18 +54,20 @@ static bool push_node_of_key(lua_State *L) {
     return is_current && push_field(L, PARENT, KEY_NODE) == LUA_TTABLE;
 }
 
-/* Pushes the value of the argument table's only field, and the node of `request:filter{ column = value }`. */
+/* Pushes the value of the argument table's only field, and the node of `request:filter{ column = value }`. A column may accept values of one
+** type only, so each type has its own list of nodes. */
 static bool push_node_of_column(lua_State *L) {
     enum { name = PARENT + 1, value };
     if (lua_getmetatable(L, ARGUMENT)) return false;
     lua_pushnil(L);
     if (!lua_next(L, ARGUMENT)) return false;
     int type = lua_type(L, value);
-    if (type != LUA_TSTRING && type != LUA_TNUMBER && type != LUA_TBOOLEAN) return false;
+    int list = type == LUA_TSTRING ? STRINGS : type == LUA_TNUMBER ? NUMBERS : type == LUA_TBOOLEAN ? BOOLEANS : 0;
+    if (list == 0) return false;
     lua_pushvalue(L, name);
     if (lua_next(L, ARGUMENT)) return false;
     lua_insert(L, name);
-    return push_child(L, push_field(L, PARENT, BY_COLUMN));
+    return push_child(L, push_field(L, PARENT, list));
 }
 
 /* Pushes the request for the node on top of the stack. It has the values of its parent, and the value at `value`, unless that is 0. */
@@ -89,8 +94,11 @@ static bool push_derived(lua_State *L, int value) {
     return true;
 }
 
+static bool derive_filter_key(lua_State *L) {
+    return lua_isinteger(L, ARGUMENT) && push_parent(L) && push_node_of_key(L) && push_derived(L, ARGUMENT);
+}
+
 static bool derive_filter(lua_State *L) {
-    if (lua_type(L, ARGUMENT) == LUA_TNUMBER) return push_parent(L) && push_node_of_key(L) && push_derived(L, ARGUMENT);
     if (lua_type(L, ARGUMENT) != LUA_TTABLE) return false;
     return push_parent(L) && push_node_of_column(L) && push_derived(L, PARENT + 1);
 }
@@ -125,14 +133,15 @@ static int derive(lua_State *L, bool (*derive_usual)(lua_State *)) {
     return 1;
 }
 
+static int filter_key(lua_State *L) { return derive(L, derive_filter_key); }
 static int filter(lua_State *L) { return derive(L, derive_filter); }
 static int order(lua_State *L) { return derive(L, derive_order); }
 static int limit(lua_State *L) { return derive(L, derive_limit); }
 
 /* derivation(name, function, requests by class or nil): returns the method of requests or, with the table, of classes. */
 static int make_derivation(lua_State *L) {
-    static const char *const names[] = {"filter", "order", "limit", NULL};
-    static const lua_CFunction functions[] = {filter, order, limit};
+    static const char *const names[] = {"filter_key", "filter", "order", "limit", NULL};
+    static const lua_CFunction functions[] = {filter_key, filter, order, limit};
     int derivation = luaL_checkoption(L, 1, NULL, names);
     luaL_checktype(L, 2, LUA_TFUNCTION);
     lua_settop(L, 3);

@@ -56,6 +56,21 @@ test("composite, text and blob keys are not mistaken for numbers", function()
   end
 end)
 
+test("whether a value fits its column does not depend on earlier values", function()
+  local values = { 1, 1.5, "abc", "1", "", true, false, 1e300 }
+  for _, column in ipairs{ "id", "name", "is_alive" } do
+    for _, first in ipairs(values) do
+      for _, value in ipairs(values) do
+        local Fresh, Used = perilune.record("author"), perilune.record("author")
+        pcall(function() Used:filter{ [column] = first } end)
+        equal((pcall(function() Used:filter{ [column] = value } end)), (pcall(function() Fresh:filter{ [column] = value } end)))
+        pcall(function() Used:filter_key(first) end)
+        equal((pcall(function() Used:filter_key(value) end)), (pcall(function() Fresh:filter_key(value) end)))
+      end
+    end
+  end
+end)
+
 test("an invalid condition is reported each time the request is built", function()
   for _ = 1, 2 do
     fails("unknown_column", function() Author:filter{ nmae = "x" } end)
@@ -125,7 +140,7 @@ test("tampering with the source of a derived request cannot crash the host", fun
   local node, metatable = request.node, request.node.metatable
   while node do
     for _, value in ipairs{ 5, "x", {}, print, perilune.null, db, perilune.date "2026-03-01" } do
-      for _, name in ipairs{ "key_node", "key_generation", "by_column", "by_order", "by_text", "count", "metatable" } do
+      for _, name in ipairs{ "key_node", "key_generation", "strings", "numbers", "booleans", "by_order", "by_text", "count", "metatable" } do
         local former = rawget(node, name)
         rawset(node, name, value)
         for _, derive in ipairs{

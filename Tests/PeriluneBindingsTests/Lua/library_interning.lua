@@ -2,10 +2,10 @@
 
 local interning = library("perilune.expressions.interning")
 
-local function child(origin, op, other) return interning.origin{ parent = origin, op = op, other = other } end
+local function child(origin, op, other) return { parent = origin, op = op, other = other } end
 
 test("equal derivations return the same object", function()
-  local origin = interning.origin{}
+  local origin = {}
   local other = {}
   assert(interning.with_text(origin, "limit", 5, child) == interning.with_text(origin, "limit", 5, child))
   assert(interning.with_text(origin, "not", nil, child) == interning.with_text(origin, "not", nil, child))
@@ -18,7 +18,7 @@ test("equal derivations return the same object", function()
 end)
 
 test("failed derivations are not cached", function()
-  local origin = interning.origin{}
+  local origin = {}
   local function fail() error("no", 0) end
   assert(not pcall(interning.with_text, origin, "limit", 5, fail))
   assert(not pcall(interning.with_other, origin, "and", origin, fail))
@@ -27,7 +27,7 @@ test("failed derivations are not cached", function()
 end)
 
 test("a limited number of derivations is cached by text", function()
-  local origin, made = interning.origin({}, 10), 0
+  local origin, made = { text_limit = 10 }, 0
   local function count() made = made + 1 return {} end
   for number = 1, 100 do interning.with_text(origin, "limit", number, count) end
   local kept = 0
@@ -37,7 +37,7 @@ test("a limited number of derivations is cached by text", function()
 end)
 
 test("a cached derivation is released together with its other operand", function()
-  local origin = interning.origin{}
+  local origin = {}
   for _ = 1, 50 do interning.with_other(origin, "and", {}, child) end
   collectgarbage()
   collectgarbage()

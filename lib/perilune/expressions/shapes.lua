@@ -10,7 +10,7 @@ local expression_shapes = {}
 local function new_shape(op, operands, detail)
   local count = op == "slot" and 1 or 0
   for index = 1, #operands do count = count + operands[index].count end
-  return interning.origin{ op = op, operands = operands, count = count, detail = detail }
+  return { op = op, operands = operands, count = count, detail = detail }
 end
 
 --- Sets the type of an expression's values; see `classes.column_type`.
@@ -63,7 +63,7 @@ local function shape_alone(operand, op, detail)
 end
 
 --- The origin of all shapes without operands: SQL text, calls without arguments, and names.
-local roots = interning.origin({}, 1000)
+local roots = { text_limit = 1000 }
 
 local function new_root(_, op, detail) return new_shape(op, {}, detail) end
 
@@ -73,9 +73,9 @@ local function root_shape(op, detail)
 end
 
 --- The origin of shapes with a list of operands. Each operand is one step of the derivation, so that equal lists lead to the same shape.
-local lists = interning.origin({}, 1000)
+local lists = { text_limit = 1000 }
 
-local function new_branch() return interning.origin{} end
+local function new_branch() return {} end
 
 --- Returns the shape of an operation with a list of operands.
 local function shape_of_list(op, operands, detail)

@@ -383,7 +383,7 @@ function records.compiled_request(sql, class, generation, slots, constants) end
 function records.request_verb(name, f) end
 
 --- Makes a method of requests, or of the classes of sources. It returns cached derivations, and calls the function for all others.
----@param name "filter"|"order"|"limit"
+---@param name "filter_key"|"filter"|"order"|"limit"
 ---@param f function
 ---@param sources? table<table, table> by class
 ---@return function

@@ -30,7 +30,7 @@ for _, list in ipairs{ request.derivations, request.verbs } do
   for name, method in pairs(list) do methods[name] = on_class(method) end
 end
 
-for _, name in ipairs{ "filter", "order", "limit" } do
+for _, name in ipairs{ "filter_key", "filter", "order", "limit" } do
   methods[name] = native_records.derivation(name, methods[name], sources.by_class)
 end
 

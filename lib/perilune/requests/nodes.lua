@@ -9,25 +9,24 @@ local request_nodes = {}
 request_nodes.compounds = { union = true, ["union all"] = true, intersect = true, except = true }
 
 --- Creates a node. Its fields: `op` and `parent`; the operand that it adds (`shape`, `other` or `detail`); `count`, the total number of
--- values; and the nodes derived from it.
+-- values; and the nodes derived from it, of which records.derivation reads some: `key_node` with its `key_generation`; the lists `strings`,
+-- `numbers` and `booleans` for `filter{ column = value }`, by the type of the value and the column; and `by_order`.
 local function new_node(parent, op, count)
-  local root = parent and parent.root
-  local node = interning.origin{
-    op = op, parent = parent, count = count, root = root,
-    by_column = {}, by_order = {}, plans = {},
-  }
-  if parent then
-    node.selects = parent.selects
-    -- A combination of several requests does not inherit the alias or the limit of the first one.
-    if request_nodes.compounds[op] then node.metatable = root.metatable
-    else
-      node.metatable, node.alias, node.limit, node.offset = parent.metatable, parent.alias, parent.limit, parent.offset
-    end
-    node.name, node.is_distinct = parent.name, parent.is_distinct or op == "distinct"
-    -- A combination of several requests has the selected columns, not the columns of a table.
-    node.is_result = parent.is_result or parent.selects and request_nodes.compounds[op]
+  if not parent then return { op = op, count = count, plans = {} } end
+  local root, is_compound = parent.root, request_nodes.compounds[op]
+  -- A combination of several requests does not inherit the alias or the limit of the first one, and has the selected columns instead of the
+  -- columns of a table.
+  if is_compound then
+    return {
+      op = op, parent = parent, count = count, root = root, plans = {}, metatable = root.metatable, selects = parent.selects,
+      name = parent.name, is_distinct = parent.is_distinct, is_result = parent.is_result or parent.selects,
+    }
   end
-  return node
+  return {
+    op = op, parent = parent, count = count, root = root, plans = {}, metatable = parent.metatable, selects = parent.selects,
+    alias = parent.alias, limit = parent.limit, offset = parent.offset,
+    name = parent.name, is_distinct = parent.is_distinct or op == "distinct", is_result = parent.is_result,
+  }
 end
 
 --- Functions that compile final nodes, which represent statements and have no derivations, by operation.

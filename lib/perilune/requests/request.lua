@@ -244,7 +244,14 @@ local conditions = require "perilune.requests.conditions"
 -- For the most common condition, a column with a value that is stored unchanged, records.derivation finds the derived request without
 -- creating an expression. The following code handles the first use of such a condition, and stores the result for records.derivation.
 
-local plain_types = { string = true, number = true, boolean = true }
+--- The lists of nodes that records.derivation reads, by the type of the value.
+local lists = { string = "strings", number = "numbers", boolean = "booleans" }
+
+--- Stores a derived node under a name, in a list of its parent.
+local function store(parent, list, name, node)
+  local nodes_by_name = parent[list] or {}
+  parent[list], nodes_by_name[name] = nodes_by_name, node
+end
 
 --- Returns whether a condition is just a column, `=` and a value that needs no conversion.
 local function is_plain_comparison(added)
@@ -258,8 +265,8 @@ local function filter_table(self, condition)
   local name, value = next(condition)
   local added = conditions.read(self, "filter", condition)
   local result = derive_with(self, "filter", added)
-  local is_usual = plain_types[type(value)] and next(condition, name) == nil
-  if is_usual and is_plain_comparison(added) then self.node.by_column[name] = result.node end
+  local list = next(condition, name) == nil and lists[type(value)]
+  if list and is_plain_comparison(added) then store(self.node, list, name, result.node) end
   return result
 end
 
@@ -278,10 +285,17 @@ end)
 
 --- Returns a request for the row with a primary key, or for the rows with the keys of a list. Keys of several columns are given as
 -- `{ column = value, ... }`, or as a list in column order.
-function derivations:filter_key(key)
-  local read = conditions.are_keys(self, key) and conditions.of_keys or conditions.of_key
-  return derive_with(self, "filter", read(self, key, "filter_key"))
-end
+derivations.filter_key = native_records.derivation("filter_key", function(self, key, surplus)
+  check_receiver("filter_key", self)
+  if surplus ~= nil then arity.refuse("filter_key", 1, surplus, "use filter_key{ 1, 2 } for several keys") end
+  local parent, generation = self.node, native_records.current_generation()
+  local added = (conditions.are_keys(self, key) and conditions.of_keys or conditions.of_key)(self, key, "filter_key")
+  local result = derive_with(self, "filter", added)
+  if math_type(key) == "integer" and rawequal(result[parent.count + 1], key) and is_plain_comparison(added) then
+    parent.key_generation, parent.key_node = generation, result.node
+  end
+  return result
+end)
 
 function derivations:having(condition, ...)
   return derive_with(self, "having", conditions.read(self, "having", condition, ...))
@@ -321,7 +335,7 @@ derivations.order = native_records.derivation("order", function(self, first, ...
     local column = not node.is_result and not selects_name(node, first) and node.root.source:column_named(first, node.alias)
     if column and column.shape.count == 0 then
       local ordered = node_with_shape(node, "order", column.shape)
-      node.by_order[first] = ordered
+      store(node, "by_order", first, ordered)
       return derive(self, ordered)
     end
   end
@@ -411,8 +425,8 @@ end
 
 arity.limit(verbs, "", { union = 1, union_all = 1, intersect = 1, except = 1 })
 arity.limit(derivations, "", {
-  filter_key = 1, none = 0, all = 0, matching = 1, reversed = 0, unordered = 0, distinct = 0, offset = 1,
+  none = 0, all = 0, matching = 1, reversed = 0, unordered = 0, distinct = 0, offset = 1,
   aliased = 1,
-}, { distinct = "use select(\"column\"):distinct()", filter_key = "use filter_key{ 1, 2 } for several keys" })
+}, { distinct = "use select(\"column\"):distinct()" })
 
 return request
