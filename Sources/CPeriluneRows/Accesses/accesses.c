@@ -228,7 +228,6 @@ static int finish(lua_State *L, pdb_state *rows, pdb_access_request *request, in
         return plua_throw(L);
     }
     if (result == 0 && !rows->has_pending_error) return lua_gettop(L) - base;
-    if (pdb_is_cancelled(rows)) plua_raise_cancellation(L);
     return pdb_raise_failure(L, NULL);
 }
 
