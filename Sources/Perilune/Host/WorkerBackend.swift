@@ -179,6 +179,16 @@ final class WorkerBackend: ScriptBackend {
             connection.answer(question, result)
         }
         connection.keep(task, of: question)
+        if question.message == .callFunction { Self.release(connection, of: question, on: host.thread, afterTurns: 8) }
+    }
+
+    /// Releases the thread of the process that asked for a function, unless the function ends within the given number of turns of the host's
+    /// thread. A function that does not wait needs a few turns, because each wait for a known result lets other tasks run.
+    private static func release(
+        _ connection: WorkerConnection, of question: WorkerQuestion, on thread: LuaThread, afterTurns turns: Int
+    ) {
+        guard turns > 0 else { return connection.answerLater(question) }
+        thread.enqueue { release(connection, of: question, on: thread, afterTurns: turns - 1) }
     }
 
     private func values(answering question: WorkerQuestion, in host: isolated ScriptHost) async throws -> [WireValue] {

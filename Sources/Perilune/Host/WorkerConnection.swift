@@ -51,8 +51,8 @@ final class WorkerConnection: Sendable {
 
     /// A question from the process that is being answered.
     private struct Question {
-        /// Whether the answer is awaited by a blocked thread of the process, which the process cannot interrupt.
-        var isWaitedFor: Bool
+        /// Whether a blocked thread of the process waits for the answer, which the process cannot interrupt.
+        var isWaitedFor = true
         var task: Task<Void, Never>?
         /// Whether the process no longer needs the answer. Its message `abandon` may arrive before `task` is set.
         var isAbandoned = false
@@ -296,8 +296,7 @@ final class WorkerConnection: Sendable {
             guard state.questions[frame.request] == nil, state.questions.count < Self.questionLimit,
                 state.questionsInBytes + size <= Self.questionLimitInBytes
             else { return (false, nil) }
-            state.questions[frame.request] = Question(
-                isWaitedFor: question.isWaitedFor, call: question.functionName, sizeInBytes: size)
+            state.questions[frame.request] = Question(call: question.functionName, sizeInBytes: size)
             state.questionsInBytes += size
             if let name = question.functionName { state.lastCall = name }
             return (true, UInt32(exactly: served).flatMap { state.requests[$0] })
@@ -329,11 +328,23 @@ final class WorkerConnection: Sendable {
         task?.cancel()
     }
 
+    /// Releases the thread of the process that waits for the answer to a question, unless the question has been answered.
+    func answerLater(_ question: WorkerQuestion) {
+        let isWaiting = state.withLock { state in
+            defer { state.questions[question.number]?.isWaitedFor = false }
+            return state.questions[question.number]?.isWaitedFor == true
+        }
+        if isWaiting { try? process.answers.post(Frame(.answerLater, question.number)) }
+    }
+
     /// Sends the answer to a question.
     func answer(_ question: WorkerQuestion, _ result: Result<[WireValue], any Error>) {
-        state.withLock { state in state.questionsInBytes -= state.questions.removeValue(forKey: question.number)?.sizeInBytes ?? 0
+        let isWaitedFor = state.withLock { state in
+            guard let answered = state.questions.removeValue(forKey: question.number) else { return true }
+            state.questionsInBytes -= answered.sizeInBytes
+            return answered.isWaitedFor
         }
-        let channel = question.isWaitedFor ? process.answers : process.channel
+        let channel = isWaitedFor ? process.answers : process.channel
         do throws(FrameChannel.SendingError) {
             try channel.post(frame(for: result, question.number))
         } catch {
@@ -575,9 +586,6 @@ struct WorkerQuestion: Sendable {
     let message: WorkerMessage
     let number: UInt32
     let values: [WireValue]
-
-    /// Whether a blocked thread of the process, instead of a task, waits for the answer.
-    var isWaitedFor: Bool { message != .callFunction }
 
     /// The name of the Swift function to call, with its module.
     var functionName: String? {

@@ -35,6 +35,8 @@ enum HostMessage: UInt8 {
     case awaitObservation, takeObservation, controlObservation, endObservation
     /// A notification that another connection has committed a transaction. The values are the changed tables; none if they are unknown.
     case noteCommit
+    /// Tells a blocked thread that the function it asked for waits, so that its answer will arrive on the other channel.
+    case answerLater
 }
 
 /// The messages from the script process to the host.
@@ -45,8 +47,8 @@ enum WorkerMessage: UInt8 {
     case result
     case failure
     /// Numbered questions, which the host answers with ``HostMessage/answer``. The first value is the number of the request that asks, or 0
-    /// outside of requests. For all questions except `callFunction`, a blocked thread waits for the answer, which is sent on the separate
-    /// channel for answers.
+    /// outside of requests. A blocked thread waits for the answer, which is sent on the separate channel for answers. For `callFunction`,
+    /// the host may send ``HostMessage/answerLater`` instead; the thread goes on then, and the answer is sent on the main channel.
     case callFunction, callAtOnce, findModule, now, uuid, random
     /// A question whether the owner of a row is alive. The value is the owner's name. The process asks the host, because it cannot see
     /// other processes.

@@ -228,6 +228,54 @@ func makeIsolatedHost(
         #expect(try await host.run(source: "return require('again').run(5)") == 5)
     }
 
+    @Test func `concurrent calls of asynchronous functions that end at once, wait or fail get their own results`() async throws {
+        let host = try await makeIsolatedHost()
+        try await host.register(module: "m") { m in
+            m.function("echo") { (n: Int) async throws -> Int in
+                // Some answers leave the host before the process is told to wait for them, and some afterwards.
+                for _ in 0..<(n % 7) { await Task.yield() }
+                if n % 11 == 3 { try await Task.sleep(for: .microseconds(n % 200)) }
+                if n % 5 == 4 { throw MailError(luaMessage: "number \(n)") }
+                return n * 2
+            }
+        }
+        let wrong: [String] = try await host.run(
+            source: """
+                local m, wrong, tasks = require "m", {}, {}
+                for i = 1, 600 do
+                  tasks[i] = perilune.spawn(function()
+                    for n = i, i + 3 do
+                      local ok, result = pcall(m.echo, n)
+                      local expected = n % 5 ~= 4 and n * 2 or "number " .. n
+                      if (ok and result or result.message) ~= expected then wrong[#wrong + 1] = n .. ": " .. tostring(result) end
+                    end
+                  end)
+                end
+                for _, task in ipairs(tasks) do task:wait() end
+                return wrong
+                """)
+        #expect(wrong == [])
+    }
+
+    @Test func `other tasks of an isolated script run while an asynchronous function waits`() async throws {
+        let host = try await makeIsolatedHost()
+        let isOpen = Tally()
+        try await host.register(module: "gate") { gate in
+            gate.function("wait") { () async in await isOpen.wait(for: 1) }
+            gate.function("open") { () -> Void in isOpen.add() }
+        }
+        let order: [String] = try await host.run(
+            source: """
+                local gate, order = require "gate", {}
+                local waiter = perilune.spawn(function() gate.wait() order[#order + 1] = "waited" end)
+                order[#order + 1] = "open"
+                gate.open()
+                waiter:wait()
+                return order
+                """)
+        #expect(order == ["open", "waited"])
+    }
+
     @Test func `isolated scripts require Lua modules from the host's sources`() async throws {
         let host = try await makeIsolatedHost {
             $0.moduleSources = [.lookup { name in name == "rates" ? "return { vat = 19 }" : nil }]

@@ -48,7 +48,7 @@ struct HostModules {
             "\(module).\(name)", stayingOnThread: true,
             request: { values in .perform((HostQuestions.servedRequest, try WireValue.copies(of: values))) },
             perform: { [questions] request, arguments in
-                try await questions.ask(.callFunction, [.text(module), .text(name), arguments], in: request)
+                try await questions.call([.text(module), .text(name), arguments], in: request)
             },
             results: { [unowned state] results in try results.lua(in: state) })
     }

@@ -4,7 +4,16 @@ internal import Synchronization
 
 /// A thread-safe client in the script process that sends questions to the host: function calls, modules, the current time.
 final class HostQuestions: Sendable {
-    private typealias Waiter = CheckedContinuation<Result<[WireValue], any Error>, Never>
+    private typealias Answer = Result<[WireValue], any Error>
+
+    /// A question whose answer may arrive after the asking thread has stopped waiting for it.
+    private enum Wait {
+        /// The task does not wait yet.
+        case expected
+        case suspended(CheckedContinuation<Answer, Never>)
+        /// The answer arrived before the task waited.
+        case answered(Answer)
+    }
 
     /// The number of the request that the current task executes.
     @TaskLocal static var servedRequest: UInt32 = 0
@@ -12,7 +21,7 @@ final class HostQuestions: Sendable {
     let channel: FrameChannel
     /// The channel for answers to blocked threads. A waiting thread holds the mutex, so the next answer belongs to its question.
     private let answers: Mutex<FrameChannel>
-    private let state = Mutex((count: UInt32(0), waiters: [UInt32: Waiter]()))
+    private let state = Mutex((count: UInt32(0), waits: [UInt32: Wait]()))
 
     init(channel: FrameChannel, answers: FrameChannel) {
         self.channel = channel
@@ -27,32 +36,48 @@ final class HostQuestions: Sendable {
     /// Sends a question and blocks the thread until the host answers.
     func ask(_ message: WorkerMessage, _ values: [WireValue]) throws -> [WireValue] {
         let answer = try answers.withLock { answers in
-            try send(message, add(nil), values)
+            try send(message, nextNumber(), values)
             return try? answers.receive()
         }
         guard let answer else { throw Self.closed }
         return try Self.values(of: answer)
     }
 
-    /// Sends a question and suspends the task until the host answers. If the task is cancelled, notifies the host.
-    func ask(_ message: WorkerMessage, _ values: [WireValue], in request: UInt32) async throws -> [WireValue] {
-        let number = Mutex<UInt32?>(nil)
-        let result: Result<[WireValue], any Error> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let own = add(continuation)
-                do {
-                    try send(message, own, values, in: request)
-                } catch {
-                    settle(own, .failure(error))
-                }
-                number.withLock { $0 = own }
-                // If the task was cancelled before the number was set, the question is abandoned here.
-                if Task.isCancelled { abandon(own) }
+    /// Asks the host to call an asynchronous function. Blocks the thread until the function has ended or is known to wait, and only then
+    /// suspends the task: a function that ends at once would otherwise cost two more switches of threads. If the task is cancelled, notifies
+    /// the host.
+    func call(_ values: [WireValue], in request: UInt32) async throws -> [WireValue] {
+        let number = nextNumber(isExpected: true)
+        let first: Frame?
+        do {
+            first = try answers.withLock { answers in
+                try send(.callFunction, number, values, in: request)
+                return try? answers.receive()
             }
-        } onCancel: {
-            if let number = number.withLock({ $0 }) { abandon(number) }
+        } catch {
+            forget(number)
+            throw error
         }
-        return try result.get()
+        guard let first else { throw Self.closed }
+        guard first.kind == HostMessage.answerLater.rawValue else {
+            forget(number)
+            return try Self.values(of: first)
+        }
+        return try await withTaskCancellationHandler { await answer(to: number) } onCancel: { abandon(number) }.get()
+    }
+
+    /// Waits for the answer to a question that the host answers later.
+    private func answer(to number: UInt32) async -> Answer {
+        await withCheckedContinuation { continuation in
+            let known: Answer? = state.withLock { state in
+                guard case .answered(let answer) = state.waits.removeValue(forKey: number) else {
+                    state.waits[number] = .suspended(continuation)
+                    return nil
+                }
+                return answer
+            }
+            if let known { continuation.resume(returning: known) }
+        }
     }
 
     /// Notifies the host that the answer to a question is no longer needed.
@@ -60,13 +85,19 @@ final class HostQuestions: Sendable {
         try? channel.send(Frame(.abandon, number))
     }
 
-    /// Returns the number of a new question, and registers its waiting task, if there is one.
-    private func add(_ waiter: Waiter?) -> UInt32 {
+    /// Returns the number of a new question.
+    ///
+    /// - Parameter isExpected: Whether the answer is kept if it arrives before a task waits for it.
+    private func nextNumber(isExpected: Bool = false) -> UInt32 {
         state.withLock { state in
-            repeat { state.count &+= 1 } while state.count == 0 || state.waiters[state.count] != nil
-            state.waiters[state.count] = waiter
+            repeat { state.count &+= 1 } while state.count == 0 || state.waits[state.count] != nil
+            if isExpected { state.waits[state.count] = .expected }
             return state.count
         }
+    }
+
+    private func forget(_ number: UInt32) {
+        _ = state.withLock { $0.waits.removeValue(forKey: number) }
     }
 
     private func send(
@@ -87,7 +118,18 @@ final class HostQuestions: Sendable {
 
     /// Passes an answer to its waiting task.
     func take(_ frame: Frame) {
-        settle(frame.request, Result { try Self.values(of: frame) })
+        let answer = Result { try Self.values(of: frame) }
+        let waiter = state.withLock { state -> CheckedContinuation<Answer, Never>? in
+            switch state.waits[frame.request] {
+            case .suspended(let continuation):
+                state.waits[frame.request] = nil
+                return continuation
+            case .expected: state.waits[frame.request] = .answered(answer)
+            case .answered, nil: break
+            }
+            return nil
+        }
+        waiter?.resume(returning: answer)
     }
 
     private static func values(of answer: Frame) throws -> [WireValue] {
@@ -105,7 +147,4 @@ final class HostQuestions: Sendable {
         return HostFunctionError(luaKind: kind, luaMessage: error.message, luaFields: fields, number: number)
     }
 
-    private func settle(_ number: UInt32, _ result: Result<[WireValue], any Error>) {
-        state.withLock { $0.waiters.removeValue(forKey: number) }?.resume(returning: result)
-    }
 }

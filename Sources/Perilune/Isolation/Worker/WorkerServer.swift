@@ -169,6 +169,7 @@ final class WorkerServer: Sendable {
     private func start(_ message: HostMessage, _ frame: Frame, _ host: ScriptHost) {
         let id = frame.request
         tasks.withLock { tasks in
+            // Not on the host's thread, which tasks of the scripts may occupy when the request ends.
             tasks[id] = Task {
                 let answer = await HostQuestions.$servedRequest.withValue(id) { await self.answer(message, frame, host) }
                 self.tasks.withLock { _ = $0.removeValue(forKey: id) }
