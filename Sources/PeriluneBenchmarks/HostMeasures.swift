@@ -40,7 +40,11 @@ struct HostMeasures: TimedMeasures {
         let add = try await time("m.add(i, 1)", count: count) - loop
         report("a call of Swift, two integers", add, "µs", target: 0.25, digits: 3)
         report("  two strings", try await time("m.join('a', 'b')", count: count) - loop, "µs", digits: 3)
-        report("  asynchronous", try await time("m.later(i, 1)", count: 20_000) - loop, "µs", digits: 3)
+        report("  asynchronous", try await time("m.later(i, 1)", count: 20_000) - loop, "µs", target: 12, digits: 3)
+        try await host.run(source: "function nothing() end")
+        let empty = try await median(of: 5_000) { try await host.run(source: "") }
+        report("a run of an empty script", empty * 1e6, "µs", target: 20, digits: 1)
+        report("a call of an empty function", try await median(of: 5_000) { try await host.call("nothing") } * 1e6, "µs", digits: 1)
     }
 
     // MARK: - Hosts
@@ -48,7 +52,7 @@ struct HostMeasures: TimedMeasures {
     private func measureMaking() async throws {
         let queue = try DatabaseQueue()
         for (title, database, target) in [
-            ("a host, with a database in memory", DatabaseSource.inMemory(), 2.0 as Double?),
+            ("a host, with a database in memory", DatabaseSource.inMemory(), 1.0 as Double?),
             ("  over a database that is open", .existing(queue), nil),
         ] {
             let configuration = ScriptHost.Configuration(database: database)
@@ -60,6 +64,20 @@ struct HostMeasures: TimedMeasures {
             try await host.run(source: "db:execute('CREATE TABLE a (id INTEGER PRIMARY KEY)') perilune.record('a'):fetch_all()")
         }
         report("  that has also used records and requests", used * 1e3, "ms")
+        try await measureSpares()
+    }
+
+    /// Measures the time until a pool serves a run by a host that it has made in advance.
+    private func measureSpares() async throws {
+        let database = DatabaseSource.existing(try DatabasePool(path: folder.appendingPathComponent("spares.sqlite").path))
+        var times: [Double] = []
+        for _ in 0..<20 {
+            let pool = try await ScriptPool(size: 1, spares: 1, database: database)
+            while await pool.statistics.spares == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            times.append(try await time { try await pool.withHost { try await $0.run(source: "") } })
+            await pool.close()
+        }
+        report("  from a spare of a pool", times.sorted()[10] * 1e3, "ms", target: 1)
     }
 
     // MARK: - Test databases

@@ -10,7 +10,7 @@ struct IsolationMeasures: TimedMeasures {
     func run() async throws {
         print("Scripts in a process of their own:")
         let start = try await median(of: 20) { _ = try await host(.process(), "start") } * 1e3
-        report("a host, from nothing", start, "ms", target: 25)
+        report("a host, from nothing", start, "ms", target: 10)
         let isolated = try await host(.process(), "isolated")
         let own = try await host(.none, "own")
         try await measureMemory(of: isolated)
@@ -44,7 +44,7 @@ struct IsolationMeasures: TimedMeasures {
             let time = try await least { try await host.run(source: source, arguments: count) } / Double(count) * 1e6
             report(title, time, "µs", target: 25)
         }
-        report("a run of nothing", try await median(of: 500) { try await host.run(source: "") } * 1e6, "µs", digits: 1)
+        report("a run of an empty script", try await median(of: 2_000) { try await host.run(source: "") } * 1e6, "µs", target: 60, digits: 1)
     }
 
     private func measureWork(_ isolated: ScriptHost, _ own: ScriptHost) async throws {

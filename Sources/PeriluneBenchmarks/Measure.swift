@@ -131,7 +131,7 @@ struct Measure {
             records: "find", "Record:find(key)", database: .products, reference: "select_inside", count: 200_000,
             target: .ratio(1.3), peers: builders),
         Measure(
-            records: "filter_key", "filter(key):fetch_one()", database: .products, reference: "select_inside", count: 200_000,
+            records: "filter_key", "filter_key(key):fetch_one()", database: .products, reference: "select_inside", count: 200_000,
             target: .ratio(1.3), peers: builders, factor: 10),
         Measure(
             records: "filter_key_outside", "  ditto, autocommit", database: .products, reference: "select_outside", count: 50_000,
