@@ -2,6 +2,8 @@ public import Logging
 
 /// The key of the clock.
 package enum DateKey: DependencyContainer.Key {
+    package static var name: String { "date" }
+
     package static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<DateSource> {
         .value(context == .test ? .manual(ManualClock()) : .system)
     }
@@ -9,6 +11,8 @@ package enum DateKey: DependencyContainer.Key {
 
 /// The key of the UUID source.
 package enum UUIDKey: DependencyContainer.Key {
+    package static var name: String { "uuid" }
+
     package static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<UUIDSource> {
         .value(context == .test ? .counting : .random)
     }
@@ -16,6 +20,8 @@ package enum UUIDKey: DependencyContainer.Key {
 
 /// The key of the random number source.
 package enum RandomKey: DependencyContainer.Key {
+    package static var name: String { "random" }
+
     package static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<RandomSource> {
         .value(context == .test ? .seeded(0) : .system)
     }
@@ -23,6 +29,8 @@ package enum RandomKey: DependencyContainer.Key {
 
 /// The key of the logger. In tests, the default logger discards all messages to keep the test output readable.
 package enum LoggerKey: DependencyContainer.Key {
+    package static var name: String { "logger" }
+
     package static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<Logger> {
         guard context == .test else { return .value(Logger(label: "perilune")) }
         return .value(Logger(label: "perilune") { _ in SwiftLogNoOpLogHandler() })

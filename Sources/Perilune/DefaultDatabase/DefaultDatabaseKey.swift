@@ -6,6 +6,7 @@ public import PeriluneDependencies
 /// Closing the container releases the database without closing it, because hosts may still use it. The database is closed when the last
 /// host is released.
 enum DefaultDatabaseKey: DependencyContainer.Key {
+    static var name: String { "defaultDatabase" }
     static let belongsToOneTest = true
 
     static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<DatabaseSource> {
