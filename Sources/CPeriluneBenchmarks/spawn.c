@@ -18,6 +18,7 @@ perilune_process_time perilune_time_process(char *const *arguments) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     pid_t process;
     double start = perilune_monotonic_seconds();
     int failure = posix_spawnp(&process, arguments[0], &actions, NULL, arguments, environ);

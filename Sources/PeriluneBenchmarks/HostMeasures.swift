@@ -44,7 +44,8 @@ struct HostMeasures: TimedMeasures {
         try await host.run(source: "function nothing() end")
         let empty = try await median(of: 5_000) { try await host.run(source: "") }
         report("a run of an empty script", empty * 1e6, "µs", target: 20, digits: 1)
-        report("a call of an empty function", try await median(of: 5_000) { try await host.call("nothing") } * 1e6, "µs", digits: 1)
+        report(
+            "a call of an empty function", try await median(of: 5_000) { try await host.call("nothing") } * 1e6, "µs", digits: 1)
     }
 
     // MARK: - Hosts

@@ -44,7 +44,9 @@ struct IsolationMeasures: TimedMeasures {
             let time = try await least { try await host.run(source: source, arguments: count) } / Double(count) * 1e6
             report(title, time, "µs", target: 25)
         }
-        report("a run of an empty script", try await median(of: 2_000) { try await host.run(source: "") } * 1e6, "µs", target: 60, digits: 1)
+        report(
+            "a run of an empty script", try await median(of: 2_000) { try await host.run(source: "") } * 1e6, "µs", target: 60,
+            digits: 1)
     }
 
     private func measureWork(_ isolated: ScriptHost, _ own: ScriptHost) async throws {

@@ -31,7 +31,7 @@ struct LuaItself {
         let commands = [[installed.path, "run", "-e", ""], ["lua5.4", "-e", ""]]
         var times: [[perilune_process_time]] = [[], []]
         for _ in 0..<Self.startCount {
-            for (index, command) in commands.enumerated() { times[index].append(Self.time(command)) }
+            for (index, command) in commands.enumerated() { times[index].append(perilune_process_time(of: command)) }
         }
         for (index, command) in commands.enumerated() where times[index].contains(where: { $0.wall < 0 }) {
             problems.note(.failed("cannot be run, or fails"), contestant: command.joined(separator: " "), measure: "start")
@@ -56,12 +56,6 @@ struct LuaItself {
     }
 
     private static func ordered(_ seconds: [Double]) -> [Double] { seconds.sorted().map { $0 * 1000 } }
-
-    private static func time(_ command: [String]) -> perilune_process_time {
-        var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        return perilune_time_process(&arguments)
-    }
 
     /// Measures loops over ten keys, in Lua's order and in a deterministic order. The baseline is a plain state on the shared library that
     /// Perilune uses: the program `lua5.4` is faster because Lua is linked into it statically.

@@ -53,6 +53,10 @@ func compare(scripts: String, filter: String, writesReport: Bool = false) async 
     if isWanted("start") { luaItself.measureStart() }
     if isWanted("processor") { luaItself.measureProcessor() }
     if isWanted("iteration") { luaItself.measureIteration() }
+    var programMeasures = ProgramMeasures(
+        scripts: scripts, perilune: programs.appendingPathComponent("perilune").path, environment: workspace.environment,
+        folder: workspace.folder)
+    if isWanted("programs") { programMeasures.run() }
     if isWanted("observation") { try await ObservationMeasures(rounds: rounds, folder: workspace.folder).run() }
     if isWanted("sets") { try await SetMeasures(rounds: rounds, folder: workspace.folder).run() }
     if isWanted("scenarios") { try ScriptedMeasures.scenarios(scripts: scripts, programs: programs).run() }
@@ -63,7 +67,7 @@ func compare(scripts: String, filter: String, writesReport: Bool = false) async 
     if isWanted("tenants") { try await TenantMeasures(folder: workspace.folder).run() }
     if isWanted("host") { try await HostMeasures(rounds: rounds, folder: workspace.folder).run() }
 
-    let failures = comparison.problems.failures + luaItself.problems.failures
+    let failures = comparison.problems.failures + luaItself.problems.failures + programMeasures.problems.failures
     for failure in failures { FileHandle.standardError.write(Data("failed: \(failure)\n".utf8)) }
     return failures.isEmpty ? 0 : 1
 }
