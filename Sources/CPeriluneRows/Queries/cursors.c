@@ -134,6 +134,26 @@ static int step(lua_State *L, pdb_state *rows, cursor *cursor) {
 
 /* MARK: - Fetching ahead */
 
+/* Returns the approximate size in bytes of the value on top of the stack, from a column of the current row. */
+static size_t size_of_value(lua_State *L, pdb_statement *statement, int column) {
+    int type = lua_type(L, -1);
+    size_t size = sizeof(lua_Number) * 2;
+    if (type == LUA_TSTRING) size += lua_rawlen(L, -1);
+    else if (type == LUA_TUSERDATA) size += (size_t)sqlite3_column_bytes(statement->handle, column);
+    return size;
+}
+
+/* Appends the values of the current row to the list at `list`. Returns their approximate size in bytes. */
+static size_t take_tuple(lua_State *L, pdb_statement *statement, int list, lua_Integer position) {
+    size_t size = 0;
+    for (int i = 0; i < statement->column_count; i++) {
+        pdb_push_value(L, statement, i);
+        size += size_of_value(L, statement, i);
+        lua_rawseti(L, list, position + i + 1);
+    }
+    return size;
+}
+
 /* Returns the approximate size of the current row's values in bytes. */
 static size_t size_of_row(pdb_statement *statement) {
     size_t size = (size_t)statement->column_count * sizeof(lua_Number) * 2;
@@ -142,14 +162,6 @@ static size_t size_of_row(pdb_statement *statement) {
         if (type == SQLITE_TEXT || type == SQLITE_BLOB) size += (size_t)sqlite3_column_bytes(statement->handle, i);
     }
     return size;
-}
-
-/* Appends the values of the current row to the list at `list`. */
-static void take_tuple(lua_State *L, pdb_statement *statement, int list, lua_Integer position) {
-    for (int i = 0; i < statement->column_count; i++) {
-        pdb_push_value(L, statement, i);
-        lua_rawseti(L, list, position + i + 1);
-    }
 }
 
 static void take_row(lua_State *L, cursor *cursor, pdb_row_loop *loop, int list) {
@@ -183,9 +195,12 @@ static int take_rows(lua_State *L) {
             cursor->is_at_end = true;
             break;
         }
-        bytes += size_of_row(statement);
-        if (are_tuples) take_tuple(L, statement, LIST, (lua_Integer)cursor->fetched * width);
-        else take_row(L, cursor, &loop, LIST);
+        if (are_tuples) {
+            bytes += take_tuple(L, statement, LIST, (lua_Integer)cursor->fetched * width);
+        } else {
+            bytes += size_of_row(statement);
+            take_row(L, cursor, &loop, LIST);
+        }
         cursor->fetched++;
         work = (unsigned)sqlite3_stmt_status(statement->handle, SQLITE_STMTSTATUS_VM_STEP, 0) - start;
     }
