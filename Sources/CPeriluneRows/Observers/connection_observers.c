@@ -202,13 +202,16 @@ static void remove_hook(pdb_connection_observers *observers) {
     observers->is_hooked = false;
 }
 
-void pdb_hook_recordings(sqlite3 *handle) {
-    if (!is_observed(handle)) sqlite3_preupdate_hook(handle, record_change, NULL);
+/* Replaces the hook of a connection, unless it is the hook of observers. That is decided by the hook and not by the list of sets: the set of a
+** closed connection may still exist when SQLite reuses its address for another connection. */
+static void replace_hook(sqlite3 *handle, void (*hook)(void *, sqlite3 *, int, const char *, const char *, sqlite3_int64, sqlite3_int64)) {
+    void *observers = sqlite3_preupdate_hook(handle, hook, NULL);
+    if (observers) sqlite3_preupdate_hook(handle, will_change, observers);
 }
 
-void pdb_unhook_recordings(sqlite3 *handle) {
-    if (!is_observed(handle)) sqlite3_preupdate_hook(handle, NULL, NULL);
-}
+void pdb_hook_recordings(sqlite3 *handle) { replace_hook(handle, record_change); }
+
+void pdb_unhook_recordings(sqlite3 *handle) { replace_hook(handle, NULL); }
 
 /* MARK: - Observers */
 

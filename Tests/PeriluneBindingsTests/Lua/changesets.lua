@@ -15,6 +15,21 @@ local function write(sql, ...)
   return (db:record_changes(function(db) db:execute(sql, table.unpack(arguments)) end))
 end
 
+test("changes are recorded after an observed database was closed", function()
+  for _ = 1, 10 do
+    local observed = perilune.queue()
+    observed:execute "CREATE TABLE author (id INTEGER PRIMARY KEY)"
+    observed:observe_transactions{ on_change = function() end }
+    observed:execute "INSERT INTO author VALUES (1)"
+    observed:close()
+    -- SQLite may reuse the address of the closed connection.
+    local other = perilune.queue()
+    other:execute "CREATE TABLE author (id INTEGER PRIMARY KEY)"
+    local changeset = other:record_changes(function(db) db:execute "INSERT INTO author VALUES (1)" end)
+    equal(#changeset:rows(other), 1)
+  end
+end)
+
 test("the changes of a block are recorded with old and new values", function()
   shop()
   local changeset, count, text = db:record_changes(function(db, prefix)
