@@ -57,11 +57,23 @@ package struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConve
 
     private static func tests(in path: String) -> [LuaTest] {
         let source = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-        let tests = source.split(separator: "\n").compactMap { line -> LuaTest? in
-            guard let match = line.firstMatch(of: definitionLine) else { return nil }
-            return LuaTest(path: path, name: String(match.1))
+        // The code of each test, and the code that all tests of the file share.
+        var shared = "", isInTest = false
+        var bodies: [(name: String, code: String)] = []
+        for line in source.split(separator: "\n") {
+            if let match = line.firstMatch(of: definitionLine) {
+                bodies.append((String(match.1), ""))
+                isInTest = true
+            }
+            if isInTest { bodies[bodies.count - 1].code += line + "\n" } else { shared += line + "\n" }
+            if line.hasPrefix("end)") { isInTest = false }
         }
+        let makesClasses = { (code: String) in code.contains("perilune.record(") || code.contains("perilune.record \"") }
+        let tests = bodies.map { LuaTest(path: path, name: $0.name) }
         guard source.contains("perilune.record(") else { return tests }
-        return tests + tests.map { LuaTest(path: $0.path, name: $0.name, extends: true) }
+        return tests
+            + bodies.filter { makesClasses(shared) || makesClasses($0.code) }.map {
+                LuaTest(path: path, name: $0.name, extends: true)
+            }
     }
 }

@@ -24,7 +24,7 @@ import Testing
         #expect(count > 400)
         let first = try Self.results(folder, "--jobs", "1")
         #expect(first.count > count)
-        for jobs in ["1", "2", "2"] {
+        for jobs in ["1", "2"] {
             let next = try Self.results(folder, "--jobs", jobs)
             let differing = zip(first, next).filter { $0 != $1 && !$0.contains("\"workers\"") && !$0.contains("\"run_") }
             for (former, later) in differing.prefix(3) { Issue.record("differs between two processes:\n\(former)\n\(later)") }
