@@ -395,7 +395,48 @@ sections.column = {
 
 -- Databases -------------------------------------------------------------------------------------------------------------------------
 
+sections.query = {
+  ["text statement query"] = "use query.sql", ["time duration elapsed ms"] = "queries have no times; use query.sql",
+}
 sections.database = {
+  ["truncate truncate_all truncate_table clean"] =
+    "use Class:delete_all() with a class of perilune.record(\"table\"), or db:execute(\"DELETE FROM name\")",
+  ["revert revert_changes"] = "use db:apply_changes(changeset:inverted())",
+  ["start_recording changeset diff record_session capture_changes"] = "use db:record_changes(function(db) ... end)",
+  ["remove_observer unobserve stop_observing unsubscribe observers"] =
+    "keep the result of db:observe_transactions, and use observer:cancel()",
+  ["reset_sequence reset_autoincrement set_sequence"] = "use db:execute(\"DELETE FROM sqlite_sequence WHERE name = ?\", name)",
+  ["drop_fts5 drop_fts drop_full_text"] = "use db:drop_table(name), which also drops the triggers",
+  ["rebuild_fts rebuild_full_text optimize_fts"] = "use db:execute(\"INSERT INTO name (name) VALUES ('rebuild')\")",
+  ["enable_trigger disable_trigger"] = "use db:drop_trigger(name) and db:create_trigger(name, options)",
+  ["create_materialized_view materialized_view refresh_view"] = "SQLite has no materialized views; use db:create_view(name, query)",
+  ["list_foreign_keys get_foreign_keys foreign_key_list"] = "use db:foreign_keys(\"table\")",
+  ["list_views get_views view_names"] = "use db:views()",
+  ["list_triggers get_triggers trigger_names"] = "use db:triggers(\"table\")",
+  ["list_indexes get_indexes index_list indexes_of index_names list_indices"] = "use db:indexes(\"table\")",
+  ["drop_tables"] = "use db:drop_table(name) for each of db:tables()",
+  ["create_temp_table create_temporary_table temp_table temporary_table"] =
+    "use db:create_table(name, { temporary = true }, function(t) ... end)",
+  ["quote_identifier escape_identifier quote_name quote_column"] =
+    "names in SQL stand in double quotes; db:create_table and the like quote them",
+  ["search match search_text full_text_search"] =
+    "use db:fetch_all(\"... MATCH ?\", perilune.fts5_pattern(text)) with a table of db:create_fts5",
+  ["max min sum avg average"] = "use db:fetch_value(\"SELECT MAX(column) FROM name\")",
+  ["exists"] = "use db:table_exists(name), or db:fetch_value(\"SELECT EXISTS (SELECT ...)\", ...) for rows",
+  ["any fetch_exists has_rows row_exists"] = "use db:fetch_value(\"SELECT EXISTS (SELECT ...)\", ...)",
+  ["execute_returning insert_returning fetch_returning"] = "use db:fetch_one(\"INSERT ... RETURNING id\", ...)",
+  ["execute_file run_file source exec_file read_sql load_sql"] = "use db:execute(io.open(path):read(\"a\"))",
+  ["execute_many executemany exec_many execute_batch"] =
+    "prepare once, local s = db:prepare(sql), and call s:execute(...); db:execute(sql, ...) runs once",
+  ["fetch_pairs fetch_map fetch_keyed fetch_grouped fetch_hash_of"] = "use for key, value in db:tuples(sql, ...) do map[key] = value end",
+  ["fetch_number fetch_text fetch_cell fetch_single fetch_optional_value"] = "use db:fetch_value(sql, ...)",
+  ["fetch_json"] = "use perilune.json.decode(db:fetch_value(sql, ...))",
+  ["fetch_date fetch_datetime fetch_bool fetch_boolean fetch_float"] = "use db:fetch_value_as(\"date\", sql, ...), or another type",
+  ["last_insert_row_id get_last_insert_id get_last_insert_rowid last_row_id"] = "use db:execute(sql, ...).inserted_rowid",
+  ["restore restore_from backup_from load_from load"] = "use other:backup_to(db), or perilune.deserialize(bytes)",
+  ["attached databases list_databases attached_databases database_list"] = "use db:fetch_all(\"PRAGMA database_list\")",
+  ["size file_size page_count"] = "use db:fetch_value(\"PRAGMA page_count\") * db:fetch_value(\"PRAGMA page_size\")",
+  ["start start_tx"] = "use db:write(function(db) ... end), which commits at its end",
   ["has_snapshots can_snapshot"] = "use db:snapshot(), which raises an error if the database is not a pool",
   ["sqlite_version library_version"] = "use db:fetch_value(\"SELECT sqlite_version()\")",
   ["in_memory is_in_memory is_memory"] = "use db:path() == \":memory:\"",
@@ -408,8 +449,8 @@ sections.database = {
   ["readonly is_readonly set_readonly"] = "use the option `readonly` of perilune.queue or perilune.pool",
   ["close_vm"] = "use statement:close() for each prepared statement",
   ["release_memory shrink_memory free_memory"] = "use db:execute(\"PRAGMA shrink_memory\")",
-  ["exec run do_ perform sql exec_sql run_sql execute_sql executemany execute_batch exec_many executescript exec_script execute_script execute_update "
-    .. "exec_driver_sql write_sql batch statement command"] =
+  ["exec run do_ perform sql exec_sql run_sql execute_sql executescript exec_script execute_script execute_update "
+ .. "exec_driver_sql write_sql batch statement command"] =
     "use db:execute(sql, ...), or db:rows(sql, ...) to iterate over rows",
   ["query select select_all all get_all fetchall query_all list fetch fetch_rows get_rows read_all fetch_many query_rows get_results raw_query "
     .. "select_rows array query_array query_raw execute_query table"] =
@@ -467,7 +508,7 @@ sections.database = {
   ["add_index index make_index create_unique_index add_unique_index unique_index"] = "use db:create_index(\"table\", { \"column\" }, { unique = true })",
   ["remove_index delete_index"] = "use db:drop_index(\"table\", { \"column\" })",
   ["view new_view add_view"] = "use db:create_view(name, sql)", ["add_trigger trigger"] = "use db:create_trigger(name, options)",
-  ["has_table has_tables is_table exists_table table_exist contains_table hastable exists data_source_exists"] = "use db:table_exists(name)",
+  ["has_table has_tables is_table exists_table table_exist contains_table hastable data_source_exists"] = "use db:table_exists(name)",
   ["has_column column_exists column_exist"] = "compare the names in db:columns(\"table\")",
   ["has_index"] = "use db:index_exists(name)", ["has_view"] = "use db:view_exists(name)", ["has_trigger"] = "use db:trigger_exists(name)",
   ["table_names get_tables list_tables show_tables table_list all_tables data_sources"] = "use db:tables()",
@@ -512,6 +553,11 @@ sections.database = {
 }
 
 sections.statement = {
+  ["is_closed is_open closed"] = "statement:sql() raises if the statement is closed",
+  ["expanded_sql to_sql"] = "use statement:sql()",
+  ["explain query_plan"] = "use db:explain(sql, ...)",
+  ["execute_many executemany execute_all"] = "use statement:execute(...) for each",
+  ["arguments set_arguments"] = "pass values as arguments: statement:execute(...), statement:fetch_all(...)",
   ["step next"] = "use statement:rows(...), or statement:fetch_one(...)",
   ["bind bind_values bind_names bind_blob bind_all bind_param bindparam set"] = "pass values as arguments: statement:execute(...), statement:fetch_all(...)",
   ["reset clear_bindings clear"] = "statements reset themselves; pass new values as arguments",
@@ -527,6 +573,7 @@ sections.statement = {
 }
 
 sections.row = {
+  ["fetch value_of get_value column field at"] = "use row.column, or row:get(name)",
   ["to_dict as_table to_hash as_dict totable to_h dict tojson to_json"] = "use row:to_table(), and perilune.json.encode(row) for JSON text",
   ["keys names column_names fields"] = "use row:columns()", ["ipairs iter each items"] = "use row:pairs()",
   ["get_string text"] = "use row:string(name)", ["get_int get_integer int number"] = "use row:integer(name), or row:float(name)",
@@ -540,6 +587,7 @@ sections.row = {
 -- Schema ------------------------------------------------------------------------------------------------------------------------------
 
 sections.table = {
+  ["()"] = "use t:column(name, type)",
   ["string text varchar char str character tinytext longtext mediumtext citext clob nvarchar"] = typed:format("text"),
   ["integer int bigint smallint big_integer number tinyint serial int_ long small_integer"] = typed:format("integer"),
   ["float real double number_ decimal_ floating"] = typed:format("real"),
@@ -599,6 +647,7 @@ sections.alteration = {
 }
 
 sections.column_definition = {
+  ["references_ to to_table"] = "use the option: t:belongs_to(name, { table = \"other\" })",
   ["one_of in_ is_in any_of among inclusion choices values enum"] = "use :check(\"column IN ('a', 'b')\"), or the class option types = { column = { \"a\", \"b\" } }",
   ["lowercase ignore_case citext"] = "use :collate(\"nocase\")", ["after before first position"] = "columns have the order of their definition; t:order_columns{ ... } in db:alter_table changes it",
   ["null nullable allow_null optional null_ok is_null can_be_null drop_not_null"] = "columns allow NULL unless they are :not_null(); after "
@@ -626,16 +675,26 @@ sections.observer = {
   ["active is_running is_live running is_cancelled"] = "use observer:is_active()",
 }
 sections.observation = {
+  ["()"] = "use observation:next(), or `for value in observation:values() do`",
+  ["map filter transform"] = "use the option `map`",
+  ["refresh reload refetch"] = "use db:notify_changes(\"table\")",
+  ["on_change"] = "pass the function when observing: db:observe(fetch, callback)",
+  ["latest current last first"] = "use observation:next(), or observation:try_next() without waiting",
   ["stop dispose unsubscribe close off destroy remove detach disconnect invalidate end_ kill"] = ending:format("observation"),
   ["active is_running running is_live"] = "use observation:is_active()", ["start run on subscribe begin"] = "an observation starts when it is made",
   ["iter each rows stream"] = "use for value in observation:values() do", ["get value wait receive pull"] = "use observation:next()",
   ["unpause"] = "use observation:resume()",
 }
 sections.shared_observation = {
+  ["value next latest get values"] = "use shared:observe(callback), which gets the current value first",
   ["subscribe on listen add watch"] = "use shared:observe(callback)", ["stop dispose close remove destroy off"] = ending:format("shared"),
   ["size subscribers subscriber_count"] = "use shared:count()",
 }
 sections.timer = {
+  ["()"] = "use timer:cancel() and timer:is_active()",
+  ["reschedule change set_delay"] = "use timer:cancel(), then perilune.after or perilune.every",
+  ["next_time remaining time_left due"] =
+    "a timer does not show its time; perilune.schedule and perilune.at return objects with next_time()",
   ["stop clear remove kill close off dispose clear_timeout clear_interval destroy unschedule unref end_ pause"] = ending:format("timer"),
   ["running active is_running is_live alive is_alive is_cancelled"] = "use timer:is_active()",
   ["start again restart reset resume"] = "make a new timer with perilune.after or perilune.every",
@@ -645,6 +704,8 @@ sections.schedule = {
   ["running active is_running"] = "use schedule:is_active()", ["next next_run next_date next_invocation next_fire_time next_due"] = "use schedule:next_time()",
 }
 sections.task = {
+  ["()"] = "use task:wait() for the results",
+  ["on_done on_complete on_finish catch finally on_error error"] = "use pcall(function() return task:wait() end)",
   ["join await get result value results get_result wait_for block"] = "use task:wait(), which returns the results of the function",
   ["stop kill abort terminate close interrupt"] = ending:format("task"),
   ["is_running running is_alive alive done is_done finished is_finished is_active completed is_completed"] = "use task:status(): \"running\", \"done\", \"failed\" or \"cancelled\"",
@@ -680,6 +741,10 @@ sections.durable_run = {
   ["complete finish succeed return_"] = "a run ends when its function returns", ["fail abort reject"] = "use error(message, 0)",
 }
 sections.jobs = {
+  ["()"] = "use jobs:enqueue(payload), or jobs:handle(f)",
+  ["enqueue_batch"] = "use jobs:enqueue(payload) for each",
+  ["peek"] = "use jobs:list{ state = \"ready\", limit = 1 }",
+  ["drain wait wait_until_idle join flush"] = "use handler:wait_until_idle() on the result of jobs:handle(f)",
   ["enqueue_all bulk_enqueue push_all enqueue_many add_all"] = "use jobs:enqueue(payload) for each, in db:write(function() ... end) if all must exist or none",
   ["failed dead failures errors"] = "use jobs:list{ state = \"dead\" }", ["retry_all retry_failed"] = "use jobs:retry(job.id) for each of jobs:list{ state = \"dead\" }",
   ["enqueue_in enqueue_at schedule perform_in perform_at push_in later delay in_ at"] = "use jobs:enqueue(payload, { delay = \"1h\" }), or { at = date }",
@@ -708,6 +773,8 @@ sections.page = {
   ["next_cursor cursor end_cursor after"] = "use page.next", ["previous_cursor start_cursor before prev_cursor"] = "use page.previous",
 }
 sections.migrator = {
+  ["squash"] = "use the option `merges` of migrator:register",
+  ["reset redo"] = "use migrator:migrate_down(db), then migrator:migrate(db)",
   ["add migration add_migration register_migration create new define"] = "use migrator:register(name, function(db) ... end)",
   ["run up apply migrate_up upgrade execute migrate_all"] = "use migrator:migrate(db)", ["down rollback undo downgrade revert"] = "use migrator:migrate_down(db)",
   ["status version current applied_migrations completed_migrations applied_identifiers current_version"] = "use migrator:applied(db), migrator:pending(db) and migrator:completed(db)",
@@ -716,18 +783,98 @@ sections.migrator = {
   ["migrate_to up_to"] = "use migrator:migrate(db, { up_to = name })", ["erase_database_on_schema_change"] = "use migrator.erase_on_schema_change = true",
 }
 sections.history = {
+  ["clear truncate reset purge delete"] = "use history:remove(db)",
+  ["at as_of at_time"] = "use Class:as_of(time)",
+  ["of for_record versions_of"] = "use record:history()",
   ["enable create setup start track add"] = "use history:install(db)", ["uninstall disable drop stop"] = "use history:remove(db)", ["revert rollback undo_last"] = "use history:undo(transaction)",
   ["list all versions changes entries log"] = "use history:transactions(limit), and record:history() for the versions of a record",
   ["note write annotate comment"] = "use db:write({ note = \"...\" }, function(db) ... end)", ["enabled is_enabled"] = "use history:is_installed(db)",
 }
 sections.changeset = {
+  ["()"] = "use `for _, row in ipairs(changeset:rows(db)) do`",
+  ["revert rollback"] = "use db:apply_changes(changeset:inverted())",
+  ["tables to_sql to_json to_table items"] = "use changeset:rows(db), whose rows have table, operation, key, old and new",
+  ["count size length"] = "use #changeset",
   ["apply"] = "use db:apply_changes(changeset)", ["invert reverse undo inverse"] = "use changeset:inverted()", ["concat append merge combine"] = "use changeset:followed_by(other)",
   ["iter each changes entries operations"] = "use changeset:rows(db)", ["bytes to_string data dump tostring"] = "use changeset:serialize()", ["empty"] = "use changeset:is_empty()",
 }
-sections.blob = {
-  ["size length len bytes"] = "use #blob for a value of perilune.blob, blob:size() for db:open_blob", ["iter lines chunks each"] = "use blob:pieces(size)",
+sections["function"] = {
+  ["group.only group.focus"] = "use scenario.only(name, function(t) ... end)",
+  ["group.skip group.todo"] = "use scenario.skip(reason, name, function(t) ... end)",
+  ["factory.define factory.build factory.create"] = "use factory(\"table\", { column = value }), and t.make.table{ column = value }",
+}
+sections.error = {
+  ["msg errmsg err_msg error_message error_msg text description detail reason error err"] =
+    "use err.message, or tostring(err) with the position",
+  ["match find gsub sub lower upper gmatch contains starts_with"] =
+    "it is a method of the text: err.message:find(part, 1, true); err.kind is for programs",
+  ["to_string tostring get_message str format to_s"] = "use tostring(err), or err.message",
+  ["type class category error_type error_kind exception constraint is is_a"] = "use err.kind, such as \"constraint_unique\"",
+  ["errno errcode err_code error_code sqlite_code sql_code result_code sqlite_errorcode status_code"] =
+    "use err.code, SQLite's primary result code, or err.extended_code",
+  ["extended_errcode extended_error_code extended_result_code sqlite_extended_code"] = "use err.extended_code",
+  ["sqlite_errorname error_name code_name symbol"] = "use err.name, such as \"SQLITE_CONSTRAINT_UNIQUE\"",
+  ["stack stack_trace stacktrace backtrace trace get_traceback"] = "use err.traceback", ["statement query sql_text"] = "use err.sql",
+  ["position error_offset pos"] = "use err.offset",
+  ["lineno line_number"] = "use err.line",
+  ["filename file_name path_name script"] = "use err.file",
+}
+sections.bytes = {
+  ["size length len count"] = "use #blob, the number of its bytes",
+  ["numbers values floats list to_list to_table dot"] = "use perilune.vector_numbers(blob)",
+  ["read bytes data to_string tostring string str sub upper lower hex byte find match format text"] =
+    "use tostring(blob), a string of its bytes",
+  ["write seek close pieces"] = "db:open_blob(table, column, rowid) opens a stored blob for reading and writing",
+}
+sections.date_text = {
+  ["year month day hour minute weekday unix"] = "a date in a row is text; use row:date(\"column\"), or perilune.date(text)",
+  ["add start_of seconds_since iso8601 components strftime"] = "a date in a row is text; use row:date(\"column\"), or perilune.date(text)",
+}
+sections.event = {
+  ["type kind op action event name operation_type change_type event_type"] = "use event.operation: \"insert\", \"update\" or \"delete\"",
+  ["rowid id key primary_key pk row_key"] = "use event.row_id, or event.new.id",
+  ["table_name tablename model class"] = "use event.table",
+  ["old_row before previous original old_values former prior"] = "use event.old, the row before the change",
+  ["new_row after row record values data current new_values item"] =
+    "use event.new, the row after the change, or event.old for a deleted row",
+  ["columns changes changed changed_columns diff fields"] = "compare event.old.column and event.new.column",
+  ["db database connection"] = "on_change must not use the database; did_commit = function(db) ... end may",
+  ["time date timestamp"] = "use perilune.now()",
+  ["is_insert is_update is_delete inserted updated deleted"] = "use event.operation == \"insert\"",
+}
+sections.changed_row = {
+  ["type kind op action event"] = "use row.operation: \"insert\", \"update\" or \"delete\"",
+  ["id rowid row_id pk primary_key"] = "use row.key, the values of the key by column",
+  ["table_name"] = "use row.table",
+  ["row record values data after new_row changes changed columns"] = "use row.new, the new values, and row.old",
+  ["before previous old_row"] = "use row.old, the old values",
+}
+sections.plan = {
+  ["detail text description step"] = "a plan is a list of steps: plan[1].detail, and tostring(plan) for all of them",
+  ["uses_index has_index index scan is_scan full_scan scans find match plan contains"] =
+    "use tostring(plan):find(\"SCAN\", 1, true), in which SEARCH stands for an index",
+  ["print to_string tostring dump lines"] = "use print(plan), or tostring(plan)",
+  ["nodes steps rows items"] = "use `for _, step in ipairs(plan) do`, with step.detail and step.children",
+  ["cost time duration analyze"] = "SQLite estimates no costs; step.detail describes the step",
+}
+sections.transaction = {
+  ["date timestamp created_at at"] = "use transaction.time", ["user author who comment message description name"] = "use transaction.note",
+  ["transaction transaction_id key"] = "use transaction.id",
+}
+sections.open_blob = {
+  ["tell position"] = "use blob:seek(\"cur\", 0)", ["rewind"] = "use blob:seek(\"set\", 0)",
+  ["flush sync truncate resize"] =
+    "a write takes effect at once, and a blob keeps its size; store zeroblob(size) with UPDATE for another size",
+  ["to_string tostring data read_all get contents text"] = "use blob:read(), which returns the bytes to the end",
+  ["readonly is_readonly"] = "the option write = true of db:open_blob allows writing", ["lines rows ipairs"] = "use blob:pieces(size)",
+  ["length len bytes count"] = "use blob:size()", ["iter lines chunks each"] = "use blob:pieces(size)",
 }
 sections.date = {
+  ["month_names day_names weekday_names"] = "dates have no names in words; use a list of your own",
+  ["is_valid valid validate try_parse"] = "use pcall(perilune.date, text)",
+  ["utc local_ zone timezone"] = "use perilune.date{ year = 2026, month = 3, day = 1 }, in UTC, with zone_in_minutes for others",
+  ["range between each sequence"] = "use a loop with date = date:add{ days = 1 }",
+  ["compare min max equals is_before is_after before after"] = "compare dates with <, <=, == and >",
   ["parse from_string from_text of new create make from_iso8601 fromisoformat from_iso parse_iso strptime"] = "use perilune.date(\"2026-03-01\")",
   ["now today utcnow utc_now current current_date"] = "use perilune.now(), or perilune.now():start_of(\"day\")",
   ["from_timestamp fromtimestamp from_seconds from_epoch timestamp from_unix_seconds from_time at"] = "use perilune.date.from_unix(seconds)",
@@ -737,6 +884,11 @@ sections.date = {
 }
 
 sections.json = {
+  ["is_array is_object type"] = "use perilune.json.array(list) and perilune.json.object(members) for marks",
+  ["extract get path"] = "use perilune.json.decode(text).name",
+  ["decode_file load_file read_file"] = "use perilune.json.decode(io.open(path):read(\"a\"))",
+  ["valid validate is_valid"] = "use pcall(perilune.json.decode, text)",
+  ["pretty pretty_print"] = "use perilune.json.encode(value), which has one form",
   ["stringify dump dumps to_json serialize tojson encode_pretty"] = "use perilune.json.encode(value)",
   ["parse load loads from_json deserialize read"] = "use perilune.json.decode(text)",
   ["from_database to_database"] = "the type of a column is a name: types = { column = \"json\" }",
@@ -749,6 +901,23 @@ sections.log = {
 }
 
 sections.perilune = {
+  ["attach"] = "use db:execute(\"ATTACH DATABASE ? AS name\", path)",
+  ["serialize"] = "use db:serialize(), or perilune.json.encode(value)",
+  ["random_string random_text token random_token"] = "use perilune.uuid()",
+  ["typeof kind_of type_of"] = "use type(value), or perilune.storage_class(value)",
+  ["mode is_test is_preview is_live is_testing"] = "use perilune.context: \"live\", \"test\" or \"preview\"",
+  ["backup backup_to"] = "use db:backup_to(target)",
+  ["disable enable disable_automation enable_automation"] = "use automation:disable() or automation:enable()",
+  ["get_automation find_automation automation_named"] =
+    "use `for _, automation in ipairs(perilune.automations()) do`, with automation.name",
+  ["durable durable_run saga"] = "use perilune.automation{ durable = true, ... }, whose run has run:step(name, f)",
+  ["with_timeout deadline"] = "use perilune.after(\"5s\", function() task:cancel() end) with a task of perilune.spawn",
+  ["next_tick soon call_soon set_immediate"] = "use perilune.spawn(f)",
+  ["yield"] = "use perilune.sleep(0)",
+  ["channel semaphore"] = "tasks run one at a time and share variables; use perilune.jobs(name) with the option concurrency for limits",
+  ["vector_distance distance cosine similarity vector_search"] = "use Class:nearest(column, vector, count)",
+  ["embedding vectors float_array"] = "use perilune.vector{ 0.5, 1.5 }",
+  ["zeroblob zero_blob"] = "use perilune.blob((\"\\0\"):rep(count))",
   ["subquery aliased alias"] = "a request can be a value or list, Class.c.id:is_in(request:select(\"id\")); use Class:aliased(name) to join a table with itself",
   ["unique unique_constraint unique_key"] = "use t:unique_key{ \"column\" } in db:create_table, and request:distinct() for distinct rows",
   ["validates validators"] = validations,
@@ -893,7 +1062,12 @@ sections.write_option = {
   ["cascade on_delete dependent"] = "declare the foreign key with t:belongs_to(\"table\", { on_delete = \"cascade\" })", ["touch"] = "use the class option timestamps = true",
 }
 sections.index_option = { ["condition filter if_ partial"] = "use the option `where`", ["concurrently"] = "an index is created at once; omit it", ["on table"] = "the first argument names the table" }
-sections.definition_of_trigger_option = { ["sql body do_ action statement statements execute"] = "use the option `run`", ["table"] = "use the option `on`", ["timing event"] = "use after = \"insert\", or before, or instead_of", ["of update_of column"] = "use the option `columns`",
+sections.definition_of_trigger_option = {
+  ["for_each_row for_each"] = "triggers run for each row; omit it",
+  ["sql body do_ action statement statements execute"] = "use the option `run`",
+  ["table"] = "use the option `on`",
+  ["timing event"] = "use after = \"insert\", or before, or instead_of",
+  ["of update_of column"] = "use the option `columns`",
   ["do then_ call"] = "use the option `run`", ["condition if_ where"] = "use the option `when`", ["abort raise error message"] = "use the option `refuse`" }
 sections.reference_option = {
   ["optional null nullable"] = "columns allow NULL unless they are :not_null()", ["required not_null"] = "use the method: :not_null()",
@@ -912,7 +1086,16 @@ sections.window_option = {
   ["rows range groups between"] = "use the option `frame`, as in frame = { rows = { -2, 0 } }", ["partition"] = "use the option `partition_by`",
   ["order"] = "use the option `order_by`",
 }
-sections.migrating_option = { ["up_to version target upto"] = "use the option `to`" }
+sections.migrating_option = {
+  ["up_to version target upto"] = "use the option `to`",
+  ["steps step count"] = "use the option `to`, the name of the last migration to keep",
+}
+sections.migrate_option = {
+  ["to target version upto target_version"] = "use the option `up_to`",
+  ["steps step count"] = "use the option `up_to`, the name of the last migration to run",
+  ["dry_run pretend"] = "migrator:pending(db) lists the migrations that would run",
+  ["on_apply progress callback log"] = "use the option `did_apply`",
+}
 sections.key_option = { ["autoincrement auto_increment autoincremented auto identity"] = "use t:auto_incremented_primary_key(\"id\")" }
 sections.full_text_option = {
   ["table from source sync sync_with synchronized_with external_content content_table follows"] = "use the option `synchronize_with`",
@@ -940,6 +1123,8 @@ sections.handler_option = {
   ["concurrency workers attempts retries max_attempts timeout backoff rate"] = "it is an option of the queue, as in perilune.jobs(name, { concurrency = 2, attempts = 5 })",
 }
 sections.automation_option = {
+  ["disabled active"] = "use the option `enabled`",
+  ["id title"] = "use the option `name`",
   ["filter where"] = "use the option `when`, a function that returns whether to run", ["concurrency max_concurrency parallel"] = "use the option `mode`: \"parallel\", \"queued\", \"restart\" or \"single\"",
   ["on_error catch rescue error"] = "use the option `on_failure`", ["catch_up misfire persistent"] = "it is an option of `on`, as in on = { every = \"1h\", catch_up = ... }",
   ["every schedule event change"] = "use the option `on`, as in on = { every = \"1h\" }, on = { schedule = \"0 9 * * mon-fri\" } or on = { change = \"table\" }",
@@ -948,6 +1133,8 @@ sections.automation_option = {
   ["timeout"] = "the function has no time limit of its own; the host limits scripts (perilune run --timeout)", ["condition if_ only_if"] = "use the option `when`",
 }
 sections.trigger_option = {
+  ["webhook http"] = "use the option `event`, and perilune.emit(name, data)",
+  ["time clock"] = "use the option `schedule`, as in schedule = \"0 9 * * mon-fri\"",
   ["timezone tz time_zone"] = "use the option `zone`", ["startup boot start immediately on_start"] = "use initially = true for a first run at the start",
   ["columns column fields field kind kinds where filter if_"] = "the automation decides: when = function(change) return change.operation == \"insert\" end", ["random_delay splay randomized_delay"] = "use the option `jitter`",
   ["insert update delete table tables operation operations row record class on_insert on_update on_delete changes changed"] =
@@ -955,10 +1142,15 @@ sections.trigger_option = {
   ["cron at daily hour"] = "use the option `schedule`, as in schedule = \"0 9 * * mon-fri\"", ["interval period minutes seconds hours"] = "use the option `every`, as in every = \"1h30m\"", ["signal emit message topic"] = "use the option `event`, as in event = \"name\"",
 }
 sections.scenario = {
+  ["xfail expected_failure fails failing"] = "use the option `fails`: scenario(name, { fails = \"reason\" }, function(t) ... end)",
   ["each cases table parametrize with_cases"] = "use the option `cases`: scenario(name, { cases = { { a = 1 } } }, function(t) ... t.case.a ... end)", ["pending xit xscenario disabled"] = "use scenario.skip(reason, name, f)",
   ["focus fit"] = "use scenario.only(name, f)",
 }
 sections.scenario_option = {
+  ["parallel serial isolated exclusive"] = "use the option `lock`",
+  ["description doc title"] = "the first argument is the name",
+  ["expected_failure xfail should_fail"] = "use the option `fails`, the reason",
+  ["freeze frozen time_ travel_to"] = "use the option `clock`",
   ["skip ignored disabled pending"] = "use scenario.skip(reason, name, function(t) ... end)", ["only focus"] = "use scenario.only(name, function(t) ... end)",
   ["before before_each setup"] = "use before_each(function(t) ... end)", ["after after_each teardown"] = "use after_each(function(t) ... end)",
   ["examples params parameters each parametrize with table_"] = "use the option `cases`", ["date now freeze_time time at today"] = "use the option `clock`",
@@ -969,6 +1161,14 @@ for _, name in ipairs{ "queue", "retry", "write", "index", "definition_of_trigge
 -- Scenarios -------------------------------------------------------------------------------------------------------------------------------
 
 sections.expectation = {
+  ["any anything"] = "use expect.no(value):is_nil(), and `*` in text tables for any value except NULL",
+  ["contains_all has_all to_contain_all"] = "use expect(list):contains(element) for each",
+  ["eventually resolves to_resolve becomes"] = "use t.wait_until_idle() first, then expect(value):equals(other)",
+  ["with_message message because"] = "use check(condition, message)",
+  ["approximately approx_equals"] = "use expect(number):near(other, tolerance)",
+  ["satisfies to_satisfy passes"] = "use check(condition)",
+  ["is_number is_string is_table is_boolean is_function"] = "use check(type(value) == \"string\")",
+  ["has_key has_field has_property to_have_property"] = "use expect(value):covers{ field = value }, or check(value.field ~= nil)",
   ["to_be_instance_of be_a be_an to_be_type_of"] = "use check(type(value) == \"string\")",
   ["between is_one_of one_of to_be_one_of in_range is_between to_be_in is_in"] = "use check(condition), as in check(value >= 1 and value <= 5)",
   ["to_have_size have_size size_is"] = "use expect(rows):count(number)",
@@ -1003,6 +1203,7 @@ sections.effects = {
 }
 
 sections.scenario_global = {
+  ["when then step and_"] = "use t.step(name, f) in a scenario",
   ["describe context suite insulate expose feature"] = "use group(name, function() ... end)",
   ["it test specify example should test_case def_test"] = "use scenario(name, function(t) ... end)",
   ["assert_equal assert_equals assert_eq assert_same assert_is assert_match assert_nil assert_not_equal assert_table_equals lu luaunit eq equals should_equal is"] =
@@ -1018,6 +1219,10 @@ sections.scenario_global = {
 }
 
 sections.scenario_t = {
+  ["timeout retry tags"] = "use the option of scenario: scenario(name, { timeout = \"5s\" }, function(t) ... end)",
+  ["params parameters args arguments example"] = "use t.case, the current case of the option `cases`",
+  ["query_count sql count_queries sql_queries"] = "use t.queries(function() ... end)",
+  ["name title file description"] = "a script knows its scenario by t.case and t.seed; the name is not passed",
   ["equal same ok is_true truthy is deep_equal"] = "use the globals expect(value):equals(other), check(value) and expect_error(f)",
   ["travel_to travel_back freeze_time at today set_time"] = "use t.clock:set(instant)", ["transaction"] = "use t.db:write(function(db) ... end)",
   ["http request fetch get post"] = "use t.effects.module:stub(name, value) for functions that a script calls", ["todo"] = "use scenario.todo(name)",
