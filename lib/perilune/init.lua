@@ -81,6 +81,9 @@ end)
 unknown_methods(perilune.json, "json", "function")
 unknown_methods(perilune, "perilune", "member")
 unknown_methods(perilune.log, "log", "function")
+setmetatable(perilune.row, { __call = function()
+  require("perilune.native.errors").raise("argument", "perilune.row is a table of methods; use perilune.row.new(values)")
+end })
 getmetatable(perilune.log).__call = function()
   require("perilune.native.errors").raise("argument", "perilune.log is a table of functions; use perilune.log.info(message, fields)")
 end
@@ -102,5 +105,22 @@ for name in next, require("perilune.native.observers").methods do
 end
 unknown_methods(databases.statement_methods, "statement")
 unknown_methods(require("perilune.native.observers").methods, "observer")
+require "perilune.runtime.mistaken_fields"(perilune)
+
+-- Fields of `perilune` that other libraries have are not set by assigning to them.
+getmetatable(perilune).__newindex = function(_, name, value)
+  if name == "db" or name == "default_database" or name == "current_database" then
+    require("perilune.native.errors").raise("argument",
+      ("perilune.%s cannot be set; use perilune.with({ database = other }, function() ... end)"):format(name))
+  end
+  rawset(perilune, name, value)
+end
+getmetatable(perilune.log).__newindex = function(_, name, value)
+  local use = require("perilune.runtime.other_names").find("log", name)
+  if use and type(value) ~= "function" then
+    require("perilune.native.errors").raise("argument", ("perilune.log.%s cannot be set; %s"):format(name, use))
+  end
+  rawset(perilune.log, name, value)
+end
 
 return perilune
