@@ -44,6 +44,14 @@ function Changeset:is_empty()
   return own_bytes(self, "is_empty") == ""
 end
 
+local fields_of_rows = { "table", "operation", "key", "old", "new" }
+local is_field = {}
+for _, name in ipairs(fields_of_rows) do is_field[name] = true end
+local of_rows = { __name = "changed row", __index = function(_, name)
+  if type(name) ~= "string" or is_field[name] then return nil end
+  require("perilune.runtime.other_names").raise("changed_row", "field", name, fields_of_rows)
+end }
+
 --- Returns the changes as tables with `table`, `operation`, `key`, `old` and `new`. The column names come from a database.
 -- @param ?db the default database by default
 function Changeset:rows(db)
@@ -51,7 +59,9 @@ function Changeset:rows(db)
   if db ~= nil and not native_records.is_database(db) then
     checks.fail("changeset:rows: argument 1", "expected a database, got " .. errors.describe(db))
   end
-  return changesets.rows(db or native_records.default_database(), bytes)
+  local rows = changesets.rows(db or native_records.default_database(), bytes)
+  for index = 1, #rows do setmetatable(rows[index], of_rows) end
+  return rows
 end
 
 --- Returns the bytes of the changeset, for saving. `perilune.changeset` turns them into a changeset again.

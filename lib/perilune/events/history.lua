@@ -60,6 +60,10 @@ function History.is_installed(self, db)
   return history_tables.is_kept(checks.database(place, db), record_class.info(self.class).table)
 end
 
+local of_transactions = { __name = "transaction", __index = function(_, name)
+  if type(name) == "string" then require("perilune.runtime.other_names").raise("transaction", "field", name, { "id", "note", "time" }) end
+end }
+
 --- Returns the transactions with a note, newest first.
 -- @tparam ?database db
 -- @tparam ?integer limit the maximum number of transactions, 20 by default
@@ -71,7 +75,7 @@ function History.transactions(self, ...)
   history_reading.require_installed(db, record_class.info(self.class).table, place)
   local list = {}
   for index, row in ipairs(db:fetch_all("SELECT id, note, began_at FROM perilune_transaction ORDER BY id DESC LIMIT ?", limit or 20)) do
-    list[index] = { id = row.id, note = row.note, time = row:date("began_at") }
+    list[index] = setmetatable({ id = row.id, note = row.note, time = row:date("began_at") }, of_transactions)
   end
   return list
 end

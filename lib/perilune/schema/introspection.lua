@@ -37,6 +37,15 @@ local primary_key_metatable = { __name = "primary key", __index = function(_, na
   })
 end }
 
+--- Makes a list of names raise an error for a field, as in `db:tables().customer`.
+local function named(list, method)
+  return setmetatable(list, { __name = "list", __index = function(_, name)
+    if type(name) ~= "string" then return nil end
+    errors.raise("unknown_member", ("db:%ss() is a list of names and has no field `%s`; use `for _, name in ipairs(list) do`, #list, "
+      .. "or db:%s_exists(name)"):format(method, name, method), { name = name })
+  end })
+end
+
 local function check_name(method, what, name)
   if type(name) ~= "string" then
     errors.raise("argument", "db:" .. method .. ": argument 1: expected the name of " .. what .. ", got "
@@ -51,12 +60,12 @@ end
 
 --- Returns the names of the tables in order, without SQLite's own.
 function public:tables()
-  return names_of(self, "table")
+  return named(names_of(self, "table"), "table")
 end
 
 --- Returns the names of the views, in order.
 function public:views()
-  return names_of(self, "view")
+  return named(names_of(self, "view"), "view")
 end
 
 --- Returns the triggers in order: tables with name, table and sql.
@@ -83,6 +92,11 @@ for _, kind in ipairs{ "table", "view", "index", "trigger" } do
   --- Return whether an object with this name exists, ignoring case, including temporary objects and objects in attached databases.
   public[kind .. "_exists"] = function(self, name)
     check_name(kind .. "_exists", "a " .. kind, name)
+    local plain = name:match("^main%.(.+)$") or name:match("^temp%.(.+)$")
+    if plain then
+      errors.raise("argument", ("db:%s_exists: argument 1: expected the name alone, got %q; use db:%s_exists(%q), which looks in all "
+        .. "databases"):format(kind, name, kind, plain))
+    end
     return exists(self, kind, name)
   end
 end
@@ -198,8 +212,13 @@ function public:schema_sql(name)
   return native_schema.sql(self, name)
 end
 
+local function raise_plan_field(_, name)
+  if type(name) ~= "string" then return nil end
+  require("perilune.runtime.other_names").raise("plan", "field", name, { "detail", "children" })
+end
+
 local plan_metatable = {
-  __name = "query plan",
+  __name = "query plan", __index = raise_plan_field,
   __tostring = function(plan)
     local lines = {}
     local function add(nodes, prefix)
@@ -214,14 +233,19 @@ local plan_metatable = {
   end,
 }
 
+local step_metatable = { __name = "step of a query plan", __index = raise_plan_field }
+
 --- Returns SQLite's plan for a statement: a table with `detail` and `children` for each step, which prints as a tree.
 function public:explain(sql, ...)
   if type(sql) ~= "string" then
     errors.raise("argument", "db:explain: argument 1: expected an SQL string, got " .. errors.describe(sql))
   end
+  if sql:find("^%s*[Ee][Xx][Pp][Ll][Aa][Ii][Nn]%f[%A]") then
+    errors.raise("argument", "db:explain: expected the statement alone, as in db:explain(\"SELECT ...\"); db:fetch_all(sql) runs EXPLAIN")
+  end
   local nodes, by_id = {}, {}
   for _, step in ipairs(self:fetch_all("EXPLAIN QUERY PLAN " .. sql, ...)) do
-    local node = { detail = step.detail, children = {} }
+    local node = setmetatable({ detail = step.detail, children = {} }, step_metatable)
     by_id[step.id] = node
     local siblings = by_id[step.parent] and by_id[step.parent].children or nodes
     siblings[#siblings + 1] = node
