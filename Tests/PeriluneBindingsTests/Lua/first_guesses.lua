@@ -1642,3 +1642,137 @@ db:record_changes(function() ada:delete() end, { tables = "customer" })  --! all
 Customer:insert_from("SELECT name FROM customer")  --! Other:select("column")
 ]==])
 end)
+
+test("fields of errors, events, plans and blobs that do not exist lead to the right ones", function()
+  guesses([==[local _, err = pcall(db.execute, db, "INSERT INTO customer (name, email) VALUES ('x', 'ada@x.org')") return %s]==], [==[
+err.msg  --! err.message
+err.error  --! err.message
+err:match("UNIQUE")  --! err.message:find
+err:to_string()  --! tostring(err)
+err.type  --! err.kind
+err.errcode  --! err.code
+err.stack  --! err.traceback
+err.query  --! err.sql
+err.message  --> UNIQUE constraint failed
+err.suggestion  --> nil
+err.anything  --> nil
+]==])
+  guesses([==[local changes = db:record_changes(function() ada:update_changes{ name = "Z" } end) return %s]==], [==[
+changes:rows()[1].type  --! row.operation
+changes:rows()[1].id  --! row.key
+changes:rows()[1].new.name  --> Z
+changes:count()  --! #changeset
+changes:revert(db)  --! changeset:inverted()
+]==])
+  guesses([==[
+    local e
+    db:observe_transactions{ on_change = function(event) e = event end }
+    db:execute("UPDATE customer SET name = 'X' WHERE id = 1")
+    return %s]==], [==[
+e.type  --! event.operation
+e.action  --! event.operation
+e.rowid  --! event.row_id
+e.row  --! event.new
+e.before  --! event.old
+e.columns  --! event.old.column
+e.anything  --! Available: operation
+e.operation  --> update
+e.old_row_id  --> nil
+e.new.name  --> X
+]==])
+  guesses([==[%s]==], [==[
+db:explain("SELECT * FROM customer").detail  --! plan[1].detail
+db:explain("SELECT * FROM customer")[1].scan  --! tostring(plan):find
+db:explain("SELECT * FROM customer"):uses_index()  --! tostring(plan):find
+db:explain("SELECT * FROM customer")[1].detail  --> SCAN
+db:explain("EXPLAIN SELECT 1")  --! the statement alone
+db:tables().customer  --! db:table_exists(name)
+db:tables():contains("customer")  --! db:table_exists(name)
+db:views()[1]  --> nil
+perilune.blob("abc"):size()  --! #blob
+perilune.blob("abc"):sub(1)  --! tostring(blob)
+perilune.vector{ 1, 2 }[1]  --! tostring(blob)
+perilune.uuid.v4()  --! perilune.uuid(...)
+perilune.jobs.enqueue("mail", {})  --! perilune.jobs(...)
+perilune.queue.open("x.sqlite")  --! perilune.queue(...)
+for _, row in ipairs(db:rows("SELECT 1")) do return row end  --! db:fetch_all(sql)
+db:fetch_one("SELECT due FROM invoice").due.year  --! row:date("column")
+db:fetch_value("SELECT due FROM invoice"):add{ days = 1 }  --! perilune.date(text)
+("x").anything  --> nil
+string.anything  --> nil
+local h = perilune.history(Customer) h:install(db) db:write({ note = "n" }, function() ada:delete() end) return h:transactions(db)[1].user  --! note
+]==])
+end)
+
+test("calls and assignments that would do nothing are refused, and the errors name the replacement", function()
+  guesses([==[%s]==], [==[
+perilune.db = db  --! perilune.with({ database = other }
+perilune.log.level = "debug"  --! --log-level
+perilune.row{ name = "x" }  --! perilune.row.new(values)
+perilune.every("1h", print, { immediately = true })  --! passed to the function
+perilune.every("1h", print, { name = "x" }):cancel()  --> true
+perilune.at(3600, print)  --! perilune.after(3600, f)
+perilune.spawn(print)()  --! task:wait()
+for value in db:observe(function() return 5 end) do return value end  --! observation:values()
+#perilune.enum{ "draft", "sent" }  --! #Enum:cases()
+perilune.enum{ "draft", "sent" }:has("draft")  --! compare with a case
+perilune.enum{ "draft", "sent" }:get("draft")  --! Enum:from(raw)
+db:create_table("main.note", function(t) t:column("a") end)  --! db:create_table("note"
+db:create_table("temp.note", function(t) t:column("a") end)  --! temporary = true
+db:table_exists("main.customer")  --! db:table_exists("customer")
+db:create_table("note", function(t) t{ "a", "text" } end)  --! t:column(name, type)
+db:create_table("note", function(t) t:column("a", "integer"):check("> 0") end)  --! :check("a > 0")
+db:create_table("note", function(t) t:column("a", "datetime"):default_sql("now") end)  --! CURRENT_TIMESTAMP
+db:create_view("v", "customer")  --! SELECT * FROM customer
+db:create_view("v", "CREATE VIEW v AS SELECT 1")  --! the query alone
+db:create_index(Customer, { "name" })  --! expected a name
+]==])
+end)
+
+test("methods of other databases, dates, tasks and migrators lead to the calls to use", function()
+  guesses([==[%s]==], [==[
+db:execute_many("INSERT INTO customer (name) VALUES (?)", {})  --! db:prepare(sql)
+db:fetch_pairs("SELECT id, name FROM customer")  --! db:tuples(sql, ...)
+db:fetch_date("SELECT due FROM invoice")  --! db:fetch_value_as("date"
+db:fetch_json("SELECT settings FROM product")  --! perilune.json.decode
+db:fetch_exists("SELECT 1")  --! SELECT EXISTS
+db:exists("SELECT 1")  --! SELECT EXISTS
+db:list_indexes("invoice")  --! db:indexes("table")
+db:get_last_insert_id()  --! inserted_rowid
+db:restore("x.sqlite")  --! backup_to(db)
+db:databases()  --! PRAGMA database_list
+db:create_temp_table("note", print)  --! temporary = true
+db:drop_fts5("f")  --! db:drop_table(name)
+db:max("customer", "id")  --! SELECT MAX(column)
+db:prepare("SELECT 1"):explain()  --! db:explain(sql, ...)
+perilune.date.compare(1, 2)  --! compare dates with <
+perilune.date.is_valid("2026-01-01")  --! pcall(perilune.date, text)
+perilune.zeroblob(10)  --! perilune.blob
+perilune.is_test  --! perilune.context
+perilune.durable("x", print)  --! durable = true
+perilune.spawn(print):on_done(print)  --! task:wait()
+perilune.jobs("mail"):drain()  --! handler:wait_until_idle()
+perilune.json.pretty{}  --! perilune.json.encode
+perilune.migrator():migrate(db, { target = "a" })  --! `up_to`
+perilune.migrator():migrate_down(db, { steps = 1 })  --! the last migration to keep
+perilune.automation{ id = "a", on = { every = "1h" }, run = print }  --! `name`
+db:fetch_one("SELECT 1 AS one"):fetch("one")  --! row:get(name)
+]==])
+end)
+
+test("results of statements, statements, iterators and open blobs lead to the calls to use", function()
+  guesses([==[%s]==], [==[
+db:execute("INSERT INTO customer (name) VALUES ('x')") + 1  --! result.inserted_rowid
+"deleted " .. db:execute("DELETE FROM line")  --! result.changed_rows
+db:execute("DELETE FROM line") > 0  --! result.changed_rows
+#db:execute("SELECT 1")  --! db:fetch_all(sql, ...)
+db:execute("DELETE FROM line").changed_rows  --> 3
+for row in db:prepare("SELECT 1") do return row end  --! statement:rows(...)
+db:rows("SELECT 1"):fetch()  --! db:fetch_all(sql)
+db:rows("SELECT 1")[1]  --! db:fetch_all(sql)
+db:read(function(db) return db:open_blob("customer", "name", 1):length() end)  --! blob:size()
+db:read(function(db) return db:open_blob("customer", "name", 1):tell() end)  --! blob:seek("cur", 0)
+db:read(function(db) return db:open_blob("customer", "name", 1):to_string() end)  --! blob:read()
+db:read(function(db) return db:open_blob("customer", "name", 1):size() end)  --> 3
+]==])
+end)

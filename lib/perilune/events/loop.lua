@@ -54,11 +54,27 @@ function public.after(seconds, f, ...)
   return make_handle(native_loop.start_timer(seconds, nil, bind(f, ...)))
 end
 
+local timer_options = {
+  immediate = true, immediately = true, run_immediately = true, initially = true, start_immediately = true, leading = true,
+}
+
+--- Returns the name of an option of other timers, if the only argument for the function is a table with such an option alone.
+local function options_of_timers(value, more)
+  if more ~= nil or type(value) ~= "table" or getmetatable(value) ~= nil then return nil end
+  local name = next(value)
+  return timer_options[name] and next(value, name) == nil and name or nil
+end
+
 --- Calls a function repeatedly, at an interval of at least 0.001 seconds. If several calls become due while the function is running, they
 -- are combined into one.
 function public.every(seconds, f, ...)
   local period = read_seconds("perilune.every", seconds, 0.001)
   check_function("perilune.every", f)
+  local option = options_of_timers(...)
+  if option then
+    errors.raise("argument", ("perilune.every: no option `%s`; further arguments are passed to the function, and a first run at once is a "
+      .. "call of the function itself"):format(option))
+  end
   return make_handle(native_loop.start_timer(period, period, bind(f, ...)))
 end
 

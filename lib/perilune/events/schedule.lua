@@ -298,6 +298,10 @@ function public.at(date, f)
         .. "this time"):format(minute, hour) or "; use perilune.after(duration, f) for a duration"))
     end
   end
+  if type(date) == "number" and date >= 0 and date < 86400 * 365 and perilune.now().unix > 86400 * 730 then
+    checks.fail("perilune.at", ("expected a date, got %s, a time in 1970; use perilune.after(%s, f) for a duration")
+      :format(errors.describe(date), tostring(date)))
+  end
   if type(f) ~= "function" then checks.fail("perilune.at", "expected a function, got " .. errors.describe(f)) end
   local self = setmetatable({ moment = moment }, Schedule)
   self.f = f

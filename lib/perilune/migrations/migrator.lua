@@ -254,7 +254,7 @@ local function read_options(method, options, short, known)
     errors.raise("argument", "m:" .. method .. ": expected the name of a migration or a table of options, got "
       .. errors.describe(options))
   end
-  return checks.options("m:" .. method, options, known)
+  return checks.options("m:" .. method, options, known, short == "to" and "migrating_option" or "migrate_option")
 end
 
 --- Runs the pending migrations in order, each in its own transaction. If one fails, it is rolled back, earlier ones are kept, and later

@@ -245,12 +245,20 @@ local function length_of(what)
   return function() errors.raise("argument", "cannot take # of `" .. what .. "`, which is not a list") end
 end
 
+--- Returns the metamethod that refuses a call of an object, as in `for value in observation do`.
+local function call_of(what, section)
+  return function()
+    local use = require("perilune.runtime.other_names").find(section, "()")
+    errors.raise("argument", "cannot call `" .. what .. "`, which is not a function" .. (use and "; " .. use or ""))
+  end
+end
+
 --- Returns the metatable of objects with exactly these methods; any other name is an error.
 -- @tparam string receiver the name of an object in messages about its methods
 -- @tparam string section the section of names from other libraries (other_names.lua)
 function checks.class(name, receiver, methods, section)
   return {
-    __name = name, __receiver = receiver, __len = length_of(name),
+    __name = name, __receiver = receiver, __len = length_of(name), __call = call_of(name, section),
     __index = function(_, key)
       local method = methods[key]
       if method then return method end
@@ -280,6 +288,7 @@ function checks.seal(class, fields, section)
     end
   end
   class.__len = class.__len or length_of(what)
+  class.__call = class.__call or call_of(what, section)
   class.__index = function(_, key)
     if methods[key] or known[key] then return methods[key] end
     checks.raise_unknown_method(methods, tostring(key), section)

@@ -13,6 +13,17 @@ local errors = require "perilune.native.errors"
 --- The functions that scripts call.
 local public = {}
 
+--- Members of the enumerations of other libraries.
+local replacements = {}
+for names, use in pairs{
+  ["has contains includes is_valid valid is member"] = "use pcall(Enum.from, Enum, raw), or compare with a case",
+  ["parse get from_raw from_value value_of find by_value of lookup"] = "use Enum:from(raw) for the case with a stored value",
+  ["from_name by_name from_key from_string"] = "read the case by its name, Enum.name or Enum[name]",
+  ["count size length len"] = "use #Enum:cases()", ["to_list to_table items each iter"] = "use Enum:cases() for a list of all",
+} do
+  for name in names:gmatch("%S+") do replacements[name] = use end
+end
+
 local known = setmetatable({}, { __mode = "k" })
 
 local reserved = { name = true, from_database = true, to_database = true, cases = true, from = true }
@@ -156,6 +167,7 @@ function public.enum(definition)
   setmetatable(type_of_cases, {
     __name = "enum",
     __metatable = false,
+    __len = function() errors.raise("argument", "cannot take # of an enum; use #Enum:cases()") end,
     __newindex = function() errors.raise("argument", "an enum cannot be changed") end,
     __call = function() errors.raise("argument", "cannot call an enum; use Enum:from(value) for the case with a value") end,
     __pairs = function() return next, by_name end,
@@ -164,6 +176,8 @@ function public.enum(definition)
       if member ~= nil then return member end
       if name == "values" or name == "all" or name == "names" or name == "keys" or name == "list" then
         errors.raise("unknown_member", ("the enum has no case `%s`; use Enum:cases() for a list of all"):format(name))
+      elseif replacements[name] then
+        errors.raise("unknown_member", ("the enum has no case `%s`; %s"):format(name, replacements[name]))
       end
       local available = strings and table.concat(strings, ", ") or list_cases(cases)
       errors.raise("unknown_member", "the enum has no case `" .. tostring(name) .. "` (available: " .. available .. ")")

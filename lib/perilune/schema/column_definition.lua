@@ -100,6 +100,9 @@ function modifiers:check(condition)
     if sql_names.same(name, self.name) then return declared_types.date_form(self.declared or "") end
     return self.definition.date_form and self.definition:date_form(name)
   end
+  if type(condition) == "string" and condition:find("^%s*[<>=!]") then
+    checks.fail("column:check", ("a condition names the column, as in :check(%q)"):format(self.name .. " " .. condition:match("^%s*(.*)$")))
+  end
   local clause = "CHECK (" .. sql_fragment.expression(condition, check_open(self, "check"), self.name, form_of) .. ")"
   self.clauses.check = self.clauses.check and self.clauses.check .. " " .. clause or clause
   return self
@@ -193,6 +196,11 @@ function modifiers:default_sql(sql)
   local place = check_open(self, "default_sql")
   sql = sql_fragment.text(sql, place)
   local is_valid, err = pcall(self.definition.db.fetch_value, self.definition.db, "SELECT (" .. sql .. ") WHERE FALSE")
+  local word = not is_valid and tostring(err.message):match("^no such column: ([%w_]+)")
+  if word then
+    checks.fail(place, ("a default cannot read a column, and `%s` would be one; use CURRENT_TIMESTAMP for the time of the insert, or "
+      .. ":default(%q) for text"):format(word, word))
+  end
   local missing = not is_valid and tostring(err.message):match("^no such function: ([%w_]+)")
   if missing then
     checks.fail(place, ("SQLite has no function `%s`; use CURRENT_TIMESTAMP or datetime('now') for the time, hex(randomblob(16)) for a random key, or "

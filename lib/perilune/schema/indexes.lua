@@ -112,7 +112,7 @@ end
 
 --- Raises for arguments in the wrong order: options without columns, or the name of the index before the table.
 local function check_order(place, first, list, options)
-  if type(first) == "table" then
+  if type(first) == "table" and getmetatable(first) == nil then
     checks.fail(place, "the table comes first, then the columns: " .. example(first.on or first.table or "table", first.name))
   elseif list == nil then
     checks.fail(place, "missing the list of columns after the table: " .. example(first))

@@ -98,6 +98,11 @@ function public:create_table(name, options, block)
   local place = "db:create_table"
   if block == nil and type(options) == "function" then options, block = nil, options end
   sql_text.name(name, place .. ": argument 1")
+  local schema, plain = name:match("^(%a+)%.(.+)$")
+  if schema == "main" or schema == "temp" then
+    checks.fail(place, ("argument 1: expected the name alone, got %q; use db:create_table(%q, %sfunction(t) ... end)"):format(name, plain,
+      schema == "temp" and "{ temporary = true }, " or ""))
+  end
   if block == nil and (options == nil or type(options) == "table") then
     checks.fail(place, "expected a function, got nil; use db:create_table(name, function(t) t:column(\"title\", \"text\") end)")
   end

@@ -16,6 +16,11 @@ local function query_sql(db, query, place)
     checks.fail(place, "argument 2: expected SQL as a string or a request, got " .. errors.describe(query)
       .. "; use db:create_view(\"name\", \"SELECT ...\")")
   end
+  if query:find("^%s*[%w_]+%s*$") then
+    checks.fail(place, ("argument 2: expected a query, got %q; use \"SELECT * FROM %s\""):format(query, query:match("[%w_]+")))
+  elseif query:find("^%s*[Cc][Rr][Ee][Aa][Tt][Ee]%s") then
+    checks.fail(place, "argument 2: expected the query alone, as in \"SELECT ...\"; db:execute(sql) runs CREATE VIEW")
+  end
   return sql_fragment.text(query, place .. ": argument 2")
 end
 
