@@ -402,3 +402,33 @@ test("a database in memory is erased if its migrations have changed", function()
       check(#db:columns("a") == 2)
     end]])
 end)
+
+test("words of other test libraries in a scenario lead to the words to use", function()
+  for line in ([==[
+    assert.equal(1, 1)  --! expect(value):equals(other)
+    assert.is_true(true)  --! check(condition)
+    group.only("a", print)  --! scenario.only
+    scenario.xfail("a", print)  --! option `fails`
+    expect({ a = 1 }):has_key("a")  --! covers{ field = value }
+    expect(1):is_number()  --! check(type(value)
+    expect(1):satisfies(print)  --! check(condition)
+    print(t.params)  --! t.case
+    t.query_count(print)  --! t.queries
+    t.timeout("1s")  --! option of scenario
+    t.db:truncate()  --! Class:delete_all()
+    print(t.db.db)  --! the database itself
+  ]==]):gmatch("[^\n]+") do
+    local code, wanted = line:match("^%s*(.-)%s+%-%-! (.*)$")
+    if code then
+      local message = failure(code).message
+      if not message:find(wanted, 1, true) then error(code .. "\n  came: " .. message, 0) end
+    end
+  end
+end)
+
+test("the list of t.given is not a record", function()
+  local code = "t.db:execute('CREATE TABLE IF NOT EXISTS tea (id INTEGER PRIMARY KEY, name TEXT)') "
+    .. "local list = t.given.tea{ name = 'Assam' } "
+  matches(failure(code .. "print(list.name)").message, "t.make.tea")
+  passes(code .. "check(list[1].name == 'Assam' and #list == 1 and list[2] == nil)")
+end)

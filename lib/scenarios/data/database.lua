@@ -54,6 +54,9 @@ function scenario_database.member(name)
   if type(name) ~= "string" then return nil end
   local method = rawget(database, name)
   if method then return method end
+  if name == "db" and not exists(native_records.default_database(), name) then
+    errors.raise("unknown_member", "no member `db`; this is the database itself, as in db:execute(sql)")
+  end
   if not exists(native_records.default_database(), name) and other_names.find("database", name) then
     checks.raise_unknown_method(database, name, "database")
   end

@@ -130,7 +130,11 @@ function scenario_given.insert(name, rows)
     local is_text = type(rows) == "string"
     local records = is_text and insert_text(what, db, class, name, rows) or insert_list(what, class, rows)
     check_foreign_keys(what, db, name)
-    return records
+    return setmetatable(records, { __name = "list", __index = function(_, field)
+      if type(field) ~= "string" then return nil end
+      errors.raise("unknown_member", ("%s returns a list of records, which has no field `%s`; use list[1].%s, or t.make.%s{ column = "
+        .. "value } for one record"):format(what, field, field, name), { name = field })
+    end })
   end)
 end
 

@@ -52,11 +52,17 @@ function metatable.__index(_, name)
   })
 end
 
+--- Raises for a field of other libraries.
+local of_query = { __name = "query", __index = function(_, name)
+  local use = require("perilune.runtime.other_names").find("query", name)
+  if use then errors.raise("unknown_member", ("a query has no field `%s`; %s"):format(name, use), { name = name }) end
+end }
+
 --- Marks a list from the runner as queries. Statements that begin or end transactions are left out.
 function scenario_queries.mark(list)
   local queries = {}
   for _, query in ipairs(list) do
-    if not framing[verb_of(query.sql)] then queries[#queries + 1] = query end
+    if not framing[verb_of(query.sql)] then queries[#queries + 1] = setmetatable(query, of_query) end
   end
   return setmetatable(queries, metatable)
 end
