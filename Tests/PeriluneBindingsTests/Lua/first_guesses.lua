@@ -1776,3 +1776,18 @@ db:read(function(db) return db:open_blob("customer", "name", 1):to_string() end)
 db:read(function(db) return db:open_blob("customer", "name", 1):size() end)  --> 3
 ]==])
 end)
+
+test("functions that the libraries of Lua lack lead to the calls to use", function()
+  guesses([==[%s]==], [==[
+os.sleep(1)  --! perilune.sleep(duration)
+os.env  --! os.getenv(name)
+os.now()  --! perilune.now()
+io.read_file("x")  --! io.open(path):read("a")
+io.exists("x")  --! io.open(path)
+os.anything  --> nil
+io.anything  --> nil
+("abc"):size()  --! #text
+perilune.with({ now = "2026-01-01" }, print)  --! t.clock:set(instant)
+perilune.with({ db = db }, print)  --! { database = other }
+]==])
+end)

@@ -430,5 +430,6 @@ test("the list of t.given is not a record", function()
   local code = "t.db:execute('CREATE TABLE IF NOT EXISTS tea (id INTEGER PRIMARY KEY, name TEXT)') "
     .. "local list = t.given.tea{ name = 'Assam' } "
   matches(failure(code .. "print(list.name)").message, "t.make.tea")
+  matches(failure(code .. "t.make.tea:build()").message, "t.make.table{")
   passes(code .. "check(list[1].name == 'Assam' and #list == 1 and list[2] == nil)")
 end)

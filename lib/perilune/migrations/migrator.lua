@@ -329,6 +329,8 @@ function metatable.__index(self, name)
   require("perilune.runtime.other_names").raise("migrator", "method", name, names)
 end
 
+function metatable.__len() errors.raise("argument", "cannot take # of a migrator; use #migrator:names()") end
+
 --- `erase_on_schema_change`: whether to erase the database and run all migrations again if its schema differs from its migrations. All data
 -- is lost; for development only. For a file, its name must be confirmed: `m:migrate(db, { erase = "a.db" })`.
 function metatable.__newindex(self, name, value)

@@ -1,4 +1,4 @@
---- Makes fields that errors, blobs, functions and strings do not have raise errors that name the right ones. C makes the metatables of
+--- Makes fields that errors, blobs, functions and texts do not have raise errors that name the right ones. C makes the metatables of
 -- these values, or Lua has none for them.
 -- @tparam table perilune the module of that name
 
@@ -85,11 +85,12 @@ local function refine_results(metatables)
   end
 end
 
-local function refine_strings()
-  if getmetatable(string) ~= nil then return end
-  setmetatable(string, { __index = function(_, name)
-    local use = replacement("date_text", name)
-    if use then fail(name, "a text has no field `%s`; %s", name, use) end
+--- Makes a library of Lua raise errors for names from other languages. Scripts may look for other functions, and define them.
+local function refine_library(library, section, message)
+  if not library or getmetatable(library) ~= nil then return end
+  setmetatable(library, { __index = function(_, name)
+    local use = replacement(section, name)
+    if use then fail(name, message, name, use) end
   end })
 end
 
@@ -99,7 +100,9 @@ return function(perilune)
   refine_errors()
   refine_blobs(perilune.blob "")
   refine_functions(perilune)
-  refine_strings()
+  refine_library(string, "date_text", "a text has no field `%s`; %s")
+  refine_library(os, "os", "no function `os.%s`; %s")
+  refine_library(io, "io", "no function `io.%s`; %s")
   local metatables = registered()
   if metatables.changes and metatables.statement then refine_results(metatables) end
 end

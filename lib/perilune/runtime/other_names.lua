@@ -712,6 +712,11 @@ sections.task = {
   ["resume start run then_ then"] = "a task runs as soon as the script waits; task:wait() returns its results",
 }
 sections.automation = {
+  ["()"] = "use automation:run(data)",
+  ["update change on schedule set replace"] = "remove it with automation:remove(), then define it again with perilune.automation{ ... }",
+  ["toggle set_enabled"] = "use automation:enable() or automation:disable()",
+  ["wait join run_now"] = "use automation:run(data)",
+  ["last_error errors failures"] = "use automation:runs(count), whose rows have the error of each run",
   ["stop delete cancel unregister destroy dispose off"] = "use automation:remove(), or automation:disable()",
   ["pause"] = "use automation:disable()", ["resume unpause"] = "use automation:enable()", ["trigger fire execute call start invoke emit"] = "use automation:run(data)",
   ["next_run next"] = "use automation:next_time()", ["history log last_runs last_run"] = "use automation:runs(count)", ["running"] = "use automation:is_running()",
@@ -827,8 +832,26 @@ sections.bytes = {
   ["write seek close pieces"] = "db:open_blob(table, column, rowid) opens a stored blob for reading and writing",
 }
 sections.date_text = {
+  ["size"] = "use #text, the number of its bytes",
   ["year month day hour minute weekday unix"] = "a date in a row is text; use row:date(\"column\"), or perilune.date(text)",
   ["add start_of seconds_since iso8601 components strftime"] = "a date in a row is text; use row:date(\"column\"), or perilune.date(text)",
+}
+sections.os = {
+  ["sleep wait"] = "use perilune.sleep(duration)", ["env environ"] = "use os.getenv(name)", ["args argv"] = "use the global `arg`",
+  ["now today"] = "use perilune.now(), or os.time() for seconds",
+}
+sections.io = {
+  ["read_file readfile file_read"] = "use io.open(path):read(\"a\")", ["write_file writefile"] = "use io.open(path, \"w\"):write(text)",
+  ["read_lines readlines"] = "use io.lines(path)",
+  ["exists file_exists"] = "io.open(path) returns nil and the reason if the file cannot be read",
+}
+sections.override = {
+  ["db default_database"] = "use { database = other }",
+  ["now clock time date seed random"] = "scenarios have t.clock:set(instant) and the option `seed`",
+}
+sections.maker = {
+  ["build create new insert make one"] = "use t.make.table{ column = value }",
+  ["list create_list build_list times"] = "use t.make.table:many(3)",
 }
 sections.event = {
   ["type kind op action event name operation_type change_type event_type"] = "use event.operation: \"insert\", \"update\" or \"delete\"",
@@ -867,7 +890,7 @@ sections.open_blob = {
     "a write takes effect at once, and a blob keeps its size; store zeroblob(size) with UPDATE for another size",
   ["to_string tostring data read_all get contents text"] = "use blob:read(), which returns the bytes to the end",
   ["readonly is_readonly"] = "the option write = true of db:open_blob allows writing", ["lines rows ipairs"] = "use blob:pieces(size)",
-  ["length len bytes count"] = "use blob:size()", ["iter lines chunks each"] = "use blob:pieces(size)",
+  ["length len bytes count"] = "use blob:size()", ["iter chunks each"] = "use blob:pieces(size)",
 }
 sections.date = {
   ["month_names day_names weekday_names"] = "dates have no names in words; use a list of your own",

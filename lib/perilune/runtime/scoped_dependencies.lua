@@ -15,7 +15,7 @@ local function check(overrides, body)
       .. errors.describe(overrides))
   end
   for name in pairs(overrides) do
-    if name ~= "database" then errors.raise_unknown("override", name, names) end
+    if name ~= "database" then require("perilune.runtime.other_names").raise("override", "override", name, names) end
   end
   if not native_records.is_database(overrides.database) then
     errors.raise("argument", "perilune.with: database: expected a database, got " .. errors.describe(overrides.database))

@@ -194,7 +194,7 @@ local function maker(name)
 
   function metatable.__index(_, method)
     if methods[method] then return methods[method] end
-    errors.raise_unknown("method", method, { "many" })
+    require("perilune.runtime.other_names").raise("maker", "method", method, { "many" })
   end
 
   metatable.__call = arity.limited(what, function(_, overrides)
