@@ -1789,5 +1789,29 @@ io.anything  --> nil
 ("abc"):size()  --! #text
 perilune.with({ now = "2026-01-01" }, print)  --! t.clock:set(instant)
 perilune.with({ db = db }, print)  --! { database = other }
+test("expressions that SQLite computes to NULL or 0 lead to the right one", function()
+  guesses([==[%s]==], [==[
+c.name + c.country  --! `..`
+c.name + "!"  --! `..`
+Customer:select(c.name + 1):fetch_value()  --> 1
+i.due:date(7)  --! "+7 days"
+i.due:date("+7")  --! "+7 days"
+i.due:date("7 days ago")  --! "+7 days"
+i.due:date("+1 week")  --! "+7 days"
+Invoice:select(i.due:date("+1 month", "start of month", "weekday 1")):fetch_value()  --> "2026-05-04"
+c.created_at:datetime("-01:30", "localtime")  --> DATETIME("created_at", '-01:30', 'localtime')
+c.name:substr(0, 2)  --! begin with 1
+c.name:sub(1, 2)  --! column:substr
+i.total:median()  --! db:add_aggregate
+i.due:diff(i.due)  --! julianday()
+i.due:start_of("month")  --! column:date("start of month")
+i.total:sum():where("paid")  --! perilune.sql("paid")
+i.total:sum():where{ paid = true }  --! Class.c.column:eq(value)
+perilune.row_number():over("total")  --! order_by = "total"
+perilune.case{ { i.status, "paid", 1 } }  --! { column:eq(a), value }
+perilune.case{ { "total > 5", "large" } }  --! perilune.sql("total > 5")
+perilune.case(i.paid)  --! { condition, value }
+perilune.not_exists(Customer:all())  --! ~perilune.exists
+perilune.union(Customer:all(), Customer:all())  --! first:union(second)
 ]==])
 end)

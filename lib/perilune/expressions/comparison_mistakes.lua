@@ -197,6 +197,21 @@ function comparison_mistakes.is_relative(text)
   return relative[text:match("^[%a_]*")] or text:find("^[+-]?%d+ %a+") ~= nil
 end
 
+local units = {}
+for unit in ("day hour minute second month year"):gmatch("%a+") do units[unit], units[unit .. "s"] = true, true end
+
+local modifiers = {}
+for word in ("unixepoch julianday auto localtime utc subsec subsecond ceiling floor"):gmatch("%a+") do modifiers[word] = true end
+for _, period in ipairs{ "day", "month", "year" } do modifiers["start of " .. period] = true end
+
+--- Returns whether SQLite has a modifier of dates.
+function comparison_mistakes.is_modifier(text)
+  text = text:lower():match("^%s*(.-)%s*$"):gsub("%s+", " ")
+  local unit = text:match("^[+-]?[%d.]+ (%a+)$")
+  return modifiers[text] or unit ~= nil and units[unit] or text:find("^weekday [0-6]") ~= nil or text:find("^[+-]?%d+:%d") ~= nil
+    or text:find("^[+-]%d%d%d%d%-%d") ~= nil
+end
+
 --- Raises for a value that equals no date. Words such as "soon" are accepted, because columns may contain them.
 -- @tparam ?string op the SQL operator
 function comparison_mistakes.check_date(column_type, value, op)

@@ -117,13 +117,17 @@ end
 --
 --     perilune.case{ { Track.c.seconds:lt(180), "short" }, { Track.c.seconds:lt(600), "long" }, otherwise = "epic" }
 function public.case(branches)
-  if type(branches) ~= "table" or #branches == 0 then
-    raise("argument", "perilune.case: expected a list of { condition, value }, got " .. errors.describe(branches))
+  if type(branches) ~= "table" or is_expression(branches) or #branches == 0 then
+    raise("argument", "perilune.case: expected a list of { condition, value }, got " .. errors.describe(branches)
+      .. "; use perilune.case{ { condition, value }, otherwise = value }")
   end
   local parts = { n = 0 }
   local function add(value) parts.n = parts.n + 1; parts[parts.n] = value end
   for index, branch in ipairs(branches) do
-    if type(branch) ~= "table" or not is_expression(branch[1]) or branch[2] == nil then
+    if type(branch) == "table" and not is_expression(branch) and (type(branch[1]) == "string" or branch[3] ~= nil) then
+      raise("argument", ("perilune.case: branch %d: expected { condition, value }, got a table%s"):format(index, branch[3] ~= nil
+        and " of three values; use { column:eq(a), value }" or ("; a condition in SQL is perilune.sql(%q)"):format(branch[1])))
+    elseif type(branch) ~= "table" or not is_expression(branch[1]) or branch[2] == nil then
       raise("argument", "perilune.case: branch " .. index .. ": expected { condition, value }, got " .. errors.describe(branch)
         .. (index == #branches and "; use otherwise = value for the last case" or ""))
     end

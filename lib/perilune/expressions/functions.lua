@@ -31,6 +31,28 @@ for _, name in ipairs{
   end
 end
 
+--- Functions of dates, whose result would be NULL for a modifier that does not exist.
+for _, name in ipairs{ "date", "time", "datetime", "julianday", "unixepoch" } do
+  local plain = methods[name]
+  methods[name] = function(self, ...)
+    for index = 1, select("#", ...) do
+      local modifier = select(index, ...)
+      if type(modifier) == "number" or type(modifier) == "string" and not comparison_mistakes.is_modifier(modifier) then
+        raise("argument", ("column:%s: argument %d: expected a modifier such as \"+7 days\" or \"start of month\", got %s"):format(name,
+          index, errors.describe(modifier)))
+      end
+    end
+    return plain(self, ...)
+  end
+end
+
+--- Returns a part of a text, from a position.
+local substr = methods.substr
+function methods:substr(first, ...)
+  if first == 0 then raise("argument", "column:substr: argument 1: positions begin with 1, got 0") end
+  return substr(self, first, ...)
+end
+
 --- Functions that return or compare their arguments, which may be dates. If the first argument is a date column, dates are converted to the
 -- text that the column stores.
 for _, name in ipairs{ "coalesce", "nullif" } do
@@ -133,7 +155,8 @@ end
 --- Restricts an aggregate to the rows that fulfill a condition.
 function methods:where(condition)
   if not is_expression(condition) then
-    raise("argument", "aggregate:where: argument 1: expected a condition, got " .. errors.describe(condition))
+    raise("argument", "aggregate:where: argument 1: expected a condition, got " .. errors.describe(condition)
+      .. (type(condition) == "string" and ("; use where(perilune.sql(%q))"):format(condition) or "; use where(Class.c.column:eq(value))"))
   end
   return join(shape_with_shape(self.shape, "filter", condition.shape), self, condition)
 end

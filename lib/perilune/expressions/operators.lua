@@ -238,6 +238,21 @@ local function define_operator(event, op, symbol)
 end
 
 define_operator("__add", "+", "+")
+
+local add = metatable.__add
+
+--- Returns whether an operand is text that is not a number.
+local function is_text(value)
+  if is_expression(value) then return value.shape.op == "column" and value.shape.held == "texts" end
+  return type(value) == "string" and not tonumber(value)
+end
+
+--- Adds numbers. Raises for two texts, whose sum would be the number 0.
+function metatable.__add(left, right)
+  if is_text(left) and is_text(right) then raise("argument", "`+` adds numbers; use `..` to connect texts") end
+  return add(left, right)
+end
+
 define_operator("__sub", "-", "-")
 define_operator("__mul", "*", "*")
 define_operator("__div", "/", "/")
@@ -258,7 +273,9 @@ local function define_connective(event, op, symbol)
     for _, side in ipairs{ left, right } do
       if not is_expression(side) then
         raise("argument", "`" .. symbol .. "` expects two conditions, got " .. errors.describe(side)
-          .. (type(side) == "boolean" and "; use `column:eq(value)`, because Lua evaluates == to true or false" or ""))
+          .. (type(side) == "boolean" and "; use `column:eq(value)`, because Lua evaluates == to true or false"
+            or type(side) == "string" and ("; use perilune.sql(%q)"):format(side)
+            or type(side) == "table" and getmetatable(side) == nil and "; use `column:eq(value)`" or ""))
       end
     end
     if left == nil or right == nil then raise("argument", "`" .. symbol .. "`: a condition is nil") end

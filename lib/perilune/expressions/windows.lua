@@ -126,6 +126,9 @@ local functions = { call = true, filter = true, ["count all"] = true, ["distinct
 function public:over(window, surplus)
   local place = "expression:over"
   if surplus ~= nil then arity.refuse("column:over", 1, surplus) end
+  if type(window) == "string" and window:find("^%s*[%a_][%w_]*%s*$") then
+    raise("argument", ("%s: %q is not a window; use over{ order_by = %q }, or { partition_by = %q }"):format(place, window, window, window))
+  end
   if type(window) == "string" then return operators.unary(self, "over", window) end
   if window == nil then window = {} end
   if type(window) ~= "table" or getmetatable(window) ~= nil then

@@ -33,6 +33,7 @@ local continued = { class = { "request" }, association = { "request" } }
 -- Classes and requests ----------------------------------------------------------------------------------------------------------
 
 sections.request = {
+  ["gt ge lt le gte lte"] = "use filter(Class.c.column:gt(value)), likewise ge, lt and le",
   ["as_at at_time versions_at at_version"] = "use perilune.history(Class):install(db), after which Class:as_of(time) gives the rows at a past time",
   ["deleted only_deleted only_trashed trashed archived only_archived"] = "use Class:unscoped():filter(Class.c.deleted_at:is_not_null())",
   ["without filter_not where_neither unless none_of"] = "use filter(~condition), as in filter(~Class.c.name:eq(\"x\")), or filter(Class.c.name:ne(\"x\"))",
@@ -191,7 +192,7 @@ sections.class = {
     .. "add_validation validates_numericality_of validation validations rules on_validate"] = validations,
   ["before_save after_save before_create after_create before_update after_update before_destroy after_destroy before_insert after_insert "
     .. "before_delete after_delete before_validation after_commit after_rollback around_save_hook after_find after_initialize hook add_hook on callbacks "
-    .. "pre_save post_save on_save on_insert on_update on_delete after_load before_remove after_remove before after"] = hooks,
+    .. "pre_save post_save on_save on_insert on_update on_delete after_load before_remove after_remove before after hooks"] = hooks,
   ["enum"] = "use the class option types = { column = perilune.enum{ ... } }",
   ["serialize attribute attributes cast types set_types column_type"] = "use the class option types = { column = type }",
   ["columns column_names attribute_names columns_hash fields schema table_info describe field_names get_columns __columns__"] =
@@ -342,7 +343,15 @@ sections.column = {
   ["nullsfirst"] = "use column:nulls_first()", ["nullslast"] = "use column:nulls_last()",
   ["label alias as_ named rename aliased name"] = "use column:as(name)",
   ["concat concatenate append join_text"] = "use `..`, as in column .. \" text\"",
-  ["add plus"] = "use `+`, as in column + 1", ["sub minus subtract"] = "use `-`, as in column - 1",
+  ["sub"] = "use column:substr(first, count) for a part of a text, `-` for a difference",
+  ["median percentile stddev variance mode quantile"] =
+    "SQLite has no such aggregate; define it with db:add_aggregate(name, { ... }), and call perilune.fn.name(column)",
+  ["diff difference days_between date_diff datediff days_since age timestampdiff"] =
+    "use column:julianday() - other:julianday() for a difference in days",
+  ["start_of beginning_of trunc_to"] = "use column:date(\"start of month\"); likewise day and year",
+  ["add_days plus_days date_add add_interval"] = "use column:date(\"+7 days\"), or column:datetime(\"+7 days\") to keep the time",
+  ["sql to_sql"] = "tostring(expression) shows the SQL",
+  ["add plus"] = "use `+`, as in column + 1", ["minus subtract"] = "use `-`, as in column - 1",
   ["mul times multiply multiplied_by"] = "use `*`, as in column * 2", ["div divide divided_by"] = "use `/`, as in column / 2",
   ["modulo remainder"] = "use column:mod(divisor), or column % divisor",
   ["neg negative negate"] = "use -column",
@@ -941,6 +950,8 @@ sections.perilune = {
   ["vector_distance distance cosine similarity vector_search"] = "use Class:nearest(column, vector, count)",
   ["embedding vectors float_array"] = "use perilune.vector{ 0.5, 1.5 }",
   ["zeroblob zero_blob"] = "use perilune.blob((\"\\0\"):rep(count))",
+  ["union union_all intersect except"] = "use a method of a request: first:union(second), or first | second for requests of one class",
+  ["not_exists"] = "use ~perilune.exists(request)",
   ["subquery aliased alias"] = "a request can be a value or list, Class.c.id:is_in(request:select(\"id\")); use Class:aliased(name) to join a table with itself",
   ["unique unique_constraint unique_key"] = "use t:unique_key{ \"column\" } in db:create_table, and request:distinct() for distinct rows",
   ["validates validators"] = validations,
@@ -1041,6 +1052,9 @@ sections.option = {
 }
 
 sections.class_option = {
+  ["readonly read_only attr_readonly"] = "use immutable = { \"column\" } for columns that only an insert writes",
+  ["counter_cache touch"] = "it is an option of the association: Class:belongs_to(Target, { ... })",
+  ["lazy deferred defer lazy_fields"] = "use fields = { column = { lazy = true } }",
   ["ordering default_order order_by default_scope"] = "define function Class.requests:default() return self:order(\"column\") end",
   ["database connection db bind"] = "pass the database to the verb, as in Class:fetch_all(db)",
   ["table_name tablename table"] = "the first argument names the table", ["hidden hide exclude private"] = "use the option `fields`, or select(...) in a request",
