@@ -1789,6 +1789,61 @@ io.anything  --> nil
 ("abc"):size()  --! #text
 perilune.with({ now = "2026-01-01" }, print)  --! t.clock:set(instant)
 perilune.with({ db = db }, print)  --! { database = other }
+test("conditions in SQL text that SQLite refuses, or understands differently, lead to the condition that is meant", function()
+  guesses([==[%s]==], [==[
+Customer:filter("WHERE vip")  --! without WHERE
+Customer:filter("SELECT * FROM customer WHERE vip")  --! Class:fetch_all(sql, ...)
+Invoice:filter("total > ? ORDER BY total", 5)  --! order("column")
+Invoice:filter("total > 5 GROUP BY status")  --! group("column")
+Invoice:filter("total > 5 LIMIT 1")  --! limit(count)
+Invoice:filter("paid && total > 5")  --! AND
+Customer:filter("name = 'Ada' || name = 'Grace'")  --! use OR
+Customer:filter("name || '!' = 'Ada!' OR 'x' || name = 'xGrace'"):fetch_count()  --> 2
+Invoice:filter("COUNT(*) > 1")  --! having(...)
+Customer:filter("(SELECT COUNT(*) FROM invoice WHERE customer_id = customer.id) > 1"):fetch_count()  --> 1
+Invoice:filter("total > (SELECT AVG(total) FROM invoice)"):fetch_count()  --> 1
+Invoice:filter("due > now() - interval '7 days'")  --! datetime('now', '-7 days')
+Invoice:filter("due > date('now') - 7")  --! date('now', '-7 days')
+Customer:filter("created_at > CURRENT_TIMESTAMP - 7")  --! date('now', '-7 days')
+Invoice:filter("due BETWEEN date('now') - 7 AND date('now')")  --! date('now', '-7 days')
+Invoice:filter("total < julianday('now') - 7"):fetch_count()  --> 3
+Invoice:filter("due > date('today')")  --! '-7 days'
+Invoice:filter("due > date('now', '7 days ago')")  --! '-7 days'
+Invoice:filter("due > date('now', '-1 week')")  --! '-7 days'
+Invoice:filter("due > date('now', -7)")  --! '-7 days'
+Invoice:filter("due > date('2026-01-31', '+1 month', 'start of month')"):fetch_count()  --> 1
+Invoice:filter("due > date('2026-01-31', '+' || id || ' days')"):fetch_count()  --> 2
+Invoice:filter("100 < total < 600")  --! BETWEEN
+Invoice:filter("(total > 300) = (id < 2)"):fetch_count()  --> 2
+Invoice:filter("total >> 1 > 200 AND total << 1 < 1200"):fetch_count()  --> 1
+Customer:filter("name + '!' = 'Ada!'")  --! ||
+Customer:filter("name LIKE %?%", "a")  --! "name LIKE ?"
+Customer:filter("id IN (?)", 1, 2)  --! is_in
+Customer:filter(c.vip & "name = 'Ada'")  --! perilune.sql
+Customer:filter("name LIKE '%?%'", "a")  --! "name LIKE ?"
+Customer:filter("name <> '?' AND id > ?", 1):fetch_count()  --> 2
+Invoice:filter("total > :least", { 300 })  --! { least = value }
+Invoice:filter("total", "between", 1, 2)  --! Class.c.total:between(low, high)
+Invoice:filter("total IN", { 1, 2 })  --! Class.c.total:is_in{ 1, 2 }
+Invoice:filter("total"):gt(5)  --! filter(Class.c.column:gt(value))
+Customer:filter(c.name)  --! Class.c.name:eq(value)
+Customer:filter(c.vip and c.name)  --! Class.c.name:eq(value)
+Customer:filter("country")  --! Class.c.country:eq(value)
+Invoice:filter(i.due)  --! :is_not_null()
+Invoice:filter(i.total):fetch_count()  --> 3
+Invoice:filter{ total = function(x) return x > 5 end }  --! Class.c.total:gt(value)
+Invoice:join(Customer, "customer_id")  --! Class.c.other_id:eq(Other.c.id)
+Invoice:filter{ customer = 1 }  --! filter{ customer_id = 1 }
+Invoice:filter{ customer = "Ada" }  --! ["customer.column"]
+Invoice:filter{ products = "Tea" }  --! ["products.column"]
+Invoice:annotated_with(Invoice.lines:count():as("n")):filter{ n = 2 }  --! perilune.column("n"):eq(value)
+Invoice:annotated_with(Invoice.lines:count():as("n")):filter(perilune.column("n"):eq(2)):fetch_count()  --> 1
+Customer:find(c.email:eq("ada@x.org"))  --! filter(condition):find()
+Customer:exists(c.vip)  --! filter(condition):exists()
+Invoice:all():rows(print)  --! for record in request:rows() do
+]==])
+end)
+
 test("expressions that SQLite computes to NULL or 0 lead to the right one", function()
   guesses([==[%s]==], [==[
 c.name + c.country  --! `..`

@@ -50,6 +50,17 @@ local function pairs_of(self, association)
   return owner_columns, target_names
 end
 
+--- Returns the end of a message about a value in place of a record: the condition that was probably meant.
+local function value_cure(root, value)
+  local kind, name = type(value), root.name or "association"
+  if kind ~= "number" and kind ~= "string" then return "" end
+  if kind == "number" and root.kind == "belongs_to" then
+    local is_known, columns = pcall(association_records.columns_of, root)
+    if is_known and #columns == 1 then return ("; use filter{ %s = %s } for a key"):format(columns[1], value) end
+  end
+  return ("; use filter{ [\"%s.column\"] = value } for a column of `%s`"):format(name, root.source.table)
+end
+
 local function check_record(association, value, place)
   local root = association.node.root
   local info = record_class.info_of(value)
@@ -57,8 +68,8 @@ local function check_record(association, value, place)
     if ancestor.class == root.target then return end
   end
   if info and info.table == root.source.table then return end
-  raise("argument", ("%s: expected a record of `%s`, a list of them or a request, got %s"):format(place, root.source.table,
-    class_properties.name_beside(value, root.target)))
+  raise("argument", ("%s: expected a record of `%s`, a list of them or a request, got %s%s"):format(place, root.source.table,
+    class_properties.name_beside(value, root.target), value_cure(root, value)))
 end
 
 --- Returns the stored values of some columns of a record; nil if one of them is NULL.

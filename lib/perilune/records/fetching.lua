@@ -7,6 +7,7 @@ local databases = require "perilune.native.databases"
 local native_rows = require "perilune.native.rows"
 local null = require("perilune.native.values").null
 local native_sql = require "perilune.native.sql"
+local marks = require "perilune.runtime.marks"
 local native_records = require "perilune.native.records"
 local raise = errors.raise
 local record_class = require "perilune.records.class"
@@ -312,6 +313,9 @@ local function check_is_key(verb, key)
     raise("argument", verb .. ": expected a key, got a list; " .. verb .. " takes one key, and filter_key{ 1, 2 } several")
   elseif record_class.info_of(key) then
     raise("argument", verb .. ": expected a key, got a record; use " .. (verb == "exists" and "record:exists()" or "record:refresh() to read its row again"))
+  elseif marks.is_expression(key) then
+    raise("argument", ("%s: expected a key, got a condition; use Class:filter(condition):%s()"):format(verb,
+      verb == "delete_one" and "delete_all" or verb))
   elseif key == true then
     raise("argument", verb .. ": expected a key, got true; use filter{ column = true }:" .. verb .. "()")
   end

@@ -103,6 +103,14 @@ local function is_literal(text)
     or text:find("^%x+%-%x+%-%x+%-%x+%-%x+$") ~= nil
 end
 
+--- Returns the condition that is meant by a text without a placeholder and its values: `age >=`, `age IN`, or `age` with "between".
+local function placed(text, values)
+  local column, operator = text:match("^%s*([%a_][%w_]*)%s*(.-)%s*$")
+  local method = column and method_of(operator == "" and values[1] or operator)
+  if method then return ("filter(%s), or \"name = ?\""):format(call(column, method)) end
+  return "\"name = ?\""
+end
+
 --- Raises for SQL text that cannot be a condition: a literal, or a name that is not a column.
 -- @tparam function check_column raises for a name that is not a column
 function mistakes.text(method, text, values, check_column)
@@ -114,26 +122,41 @@ function mistakes.text(method, text, values, check_column)
       raise("argument", ("%s: one placeholder stands for one value, not for a list; use filter{ %s = { 1, 2 } }, or filter(Class.c.%s:is_in{ 1, 2 })"):format(
         method, column, column))
     end
-  elseif values.n > 0 and type(list) ~= "table" and text:find("[:@$]%a") and not text:find("?", 1, true) then
+  end
+  local is_unnamed = values.n > 0 and (type(list) ~= "table" or getmetatable(list) == nil and #list > 0)
+  if is_unnamed and text:find("[:@$]%a") and not text:find("?", 1, true) then
     raise("argument", ("%s: a named placeholder takes its value from a table: filter(%q, { %s = value })"):format(method, text, text:match("[:@$](%a[%w_]*)")))
   elseif values.n > 0 and text:find("%$%d") and not text:find("?", 1, true) then
     raise("argument", ("%s: `%s` has no placeholder `?`; use `?`, or `?1` for the first value"):format(method, text))
   end
+  if values.n > 0 and text:find("%", 1, true) and (text:find("[lL][iI][kK][eE]%s+%%%?") or text:find("[lL][iI][kK][eE]%s+%?%%")) then
+    raise("argument", method .. ": `%` is part of the value; use \"name LIKE ?\" with the value \"%\" .. text .. \"%\"")
+  end
+  local several = values.n > 1 and text:find("(?)", 1, true) and text:match("([%a_][%w_]*)%s+[iI][nN]%s*%(%?%)%s*$")
+  if several and select(2, text:gsub("%?", "")) == 1 then
+    raise("argument", ("%s: one placeholder stands for one value; use filter{ %s = { 1, 2 } }, or filter(Class.c.%s:is_in{ 1, 2 })"):format(
+      method, several, several))
+  end
+  if values.n > 0 and text:find("'", 1, true) and text:find("'[^']*%?[^']*'") and not text:gsub("'[^']*'", ""):find("[?:@$]") then
+    raise("argument", method .. ": a placeholder in quotes is text; use \"name = ?\", or \"name LIKE ?\" with the value "
+      .. "\"%\" .. text .. \"%\"")
+  end
   if values.n == 0 and is_literal(text) then
     raise("argument", ("%s(%q): a literal is the same for all rows, so it is not a condition; use filter_key(%q) for the row with this key, all() or "
       .. "none()"):format(method, text, text))
+  elseif name and method:find("join", 1, true) then
+    raise("argument", ("%s: the SQL text `%s` is not a condition; use an expression, as in join(Other, Class.c.other_id:eq(Other.c.id))"):format(
+      method, text))
   elseif name and values.n == 0 then
     check_column(name, text)
-  elseif name and values.n > 0 and method:find("join", 1, true) then
-    raise("argument", ("%s: the SQL text `%s` is not a condition; use an expression, as in join(Other, Class.c.other_id:eq(Other.c.id))"):format(method, text))
   elseif name and values.n == 1 then
     raise("argument", ("%s: the SQL text `%s` has no placeholder for a value; use filter{ %s = value }, or filter(\"%s = ?\", value)"):format(method, text,
       name, name))
   elseif name and values.n == 2 and method_of(values[1]) then
     raise("argument", ("%s: the SQL text `%s` has no placeholders for values; use filter(%s)"):format(method, text, call(name, method_of(values[1]))))
   elseif values.n > 0 and not text:find("[?:@$]") then
-    raise("argument", ("%s: the SQL text `%s` has no placeholder for its %s; use \"name = ?\""):format(method, text,
-      values.n == 1 and "value" or values.n .. " values"))
+    raise("argument", ("%s: the SQL text `%s` has no placeholder for its %s; use %s"):format(method, text,
+      values.n == 1 and "value" or values.n .. " values", placed(text, values)))
   end
 end
 
@@ -192,12 +215,36 @@ local function check_alternative(place, comparison, value)
     value, column, column))
 end
 
+--- What to use in place of a part that a condition in SQL text cannot have.
+local flaw_cures = {
+  where = "a condition is given without WHERE", select = "it is a statement; use Class:fetch_all(sql, ...), or only its condition",
+  ["order by"] = "use order(\"column\") after the condition", ["group by"] = "use group(\"column\") after the condition",
+  limit = "use limit(count) after the condition", ["&&"] = "SQL combines conditions with AND",
+  ["||"] = "`||` connects texts in SQL; use OR", interval = "SQLite has no intervals; use datetime('now', '-7 days')",
+  chain = "a comparison has two sides; use BETWEEN low AND high", ["+"] = "`+` adds numbers; use || to connect texts",
+  modifier = "SQLite has no such modifier, so the result is NULL; use one such as '-7 days' or 'start of month'",
+  aggregate = "rows are filtered before they are counted; use having(...) for aggregates",
+}
+
+--- Raises if SQL text contains a part that no condition can have.
+local function check_flaw(method, text, flaw, modifier)
+  if flaw == "aggregate" and method ~= "filter" then return end
+  if modifier then raise("argument", ("%s: `%s` in `%s`: %s"):format(method, modifier, text, flaw_cures[flaw])) end
+  raise("argument", ("%s: `%s` is not a condition: %s"):format(method, text, flaw_cures[flaw]))
+end
+
 --- Raises for values in SQL text whose comparison has the same result for all rows.
 -- @tparam function type_of returns how a column stores dates, "day" or "instant", or "boolean"; nil for other names
 function mistakes.compared_values(method, text, values, type_of)
   local named = values.n == 1 and type(values[1]) == "table" and getmetatable(values[1]) == nil and values[1] or nil
-  for _, comparison in ipairs(require("perilune.requests.text_comparisons").of(text)) do
+  local comparisons = require("perilune.requests.text_comparisons").of(text)
+  if comparisons.flaw then check_flaw(method, text, comparisons.flaw, comparisons.modifier) end
+  for _, comparison in ipairs(comparisons) do
     local value = comparison.value
+    if comparison.shift then
+      raise("argument", ("%s: SQL would compute with the year of the date; use date('now', '%s days'), or datetime(...) for a "
+        .. "time"):format(method, comparison.shift))
+    end
     if comparison.parameter then value = (named or values)[comparison.parameter] end
     check_null(method, comparison, value)
     local type = comparison.column and type_of(comparison.column)

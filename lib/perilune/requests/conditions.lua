@@ -2,6 +2,7 @@
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
+local native_records = require "perilune.native.records"
 local class_properties = require "perilune.requests.class_properties"
 local record_fields = require "perilune.records.fields"
 local checks = require "perilune.runtime.checks"
@@ -55,7 +56,8 @@ local function compare(column, value, name)
   elseif kind == "table" and marks.is_request(value) then
     return require("perilune.expressions.subquery").is_in(column, value, place_of(name))
   elseif kind == "function" or kind == "thread" then
-    raise("argument", place_of(name) .. ": expected a value, a list or a request, got " .. errors.describe(value))
+    raise("argument", place_of(name) .. ": expected a value, a list or a request, got " .. errors.describe(value)
+      .. (kind == "function" and "; use filter(Class.c." .. name .. ":gt(value)) for a comparison" or ""))
   end
   if is_expression(value) and value.shape.operands[1] == column.shape and value.shape.op ~= "column" and column.shape.held ~= "booleans"
     and conditions.is_condition(value.shape) then
@@ -120,6 +122,16 @@ end
 --- The kinds of columns that contain no documents and no dates.
 local is_of_numbers = { integers = true, floats = true, numbers = true, booleans = true }
 
+--- Returns the shapes of the expressions that a request adds to the columns of its table.
+local function annotations_of(node)
+  local list = {}
+  while node do
+    if node.op == "annotate" then table.move(node.shape.operands, 1, #node.shape.operands, #list + 1, list) end
+    node = node.parent
+  end
+  return list
+end
+
 --- Looks up a column again after it was not found, because another connection may have added it. The error suggests names of
 -- associations too.
 local function column_or_raise(self, name)
@@ -134,6 +146,12 @@ local function column_or_raise(self, name)
     require("perilune.requests.joined_columns").check(self.node, name)
     local node = self.node
     while node and node.op ~= "select" do node = node.parent end
+    for _, shape in ipairs(annotations_of(self.node)) do
+      if shape.op == "as" and sql_names.same(shape.detail, name) then
+        raise("unknown_column", ("filter: no column `%s` in `%s`; it is the name of an added expression: use "
+          .. "filter(perilune.column(%q):eq(value))"):format(name, source.table, name), { name = name })
+      end
+    end
     for _, shape in ipairs(node and node.shape.operands or {}) do
       if shape.op == "as" and sql_names.same(shape.detail, name) then
         raise("unknown_column", ("filter: no column `%s` in `%s`; it is the name of a selected expression: use having(\"%s = ?\", value), or the expression "
@@ -244,6 +262,14 @@ local function has_one_table(self)
   return node.op == "table"
 end
 
+--- Raises for a column of texts or dates in place of a condition, because SQL takes the number at their beginning for a truth value.
+local function check_is_truth(column, method)
+  local shape = column.shape
+  if shape.op ~= "column" or shape.held ~= "texts" and not (shape.type and shape.type.form) then return end
+  raise("argument", ("%s: the column `%s` is not a condition; use %s(Class.c.%s:eq(value)), or :is_not_null()"):format(method, shape.detail,
+    method, shape.detail))
+end
+
 --- Returns SQL text as a condition.
 local function of_text(self, method, text, values)
   local mistakes = require "perilune.requests.condition_mistakes"
@@ -253,7 +279,7 @@ local function of_text(self, method, text, values)
     local is_column, err = pcall(source.column, source, name, self.node.alias)
     if is_column and err.shape.op == "named expression" then
       raise("argument", ("%s(%q): SQL text cannot use a named expression; use filter(Class.c.%s), or filter{ %s = value }"):format(method, text, name, name))
-    elseif is_column then return end
+    elseif is_column then return check_is_truth(err, method) end
     raise(err.kind, ("%s(%q): %s; use filter_key(%q) for a key, filter{ column = value } for a value"):format(method, text, err.message, name),
       { name = name, suggestion = err.suggestion, table = err.table })
   end)
@@ -273,6 +299,7 @@ local function read_one(self, method, condition)
     if condition.shape == expression.slot then
       raise("argument", method .. ": expected a condition, got a value, which is true or false for all rows")
     end
+    check_is_truth(condition, method)
     return conditions.resolve_dates(self, condition)
   elseif condition == nil then
     raise("argument", method .. "(nil): expected a condition; check the spelling of names, or omit it for all rows")
@@ -317,7 +344,8 @@ end
 
 local function raise_key(self, method, key)
   local cure = type(key) == "table" and getmetatable(key) == nil and #key > 0 and "; use filter_key{...}:fetch_all() for several keys"
-    or ""
+    or type(key) == "table" and getmetatable(key) == nil and next(key) ~= nil and "; use filter{ column = value } for other columns"
+    or native_records.class_of(key) and "; use record.id" or ""
   local names = {}
   for index, column in ipairs(self.node.root.source:key(self.node.alias)) do names[index] = column.shape.detail end
   local form = #names == 1 and "a value of `" .. names[1] .. "`"

@@ -26,6 +26,7 @@ function request_plans.database_for(db, method)
   end
   raise("argument", method .. ": argument 1: expected a database, or nothing, got " .. errors.describe(db)
     .. (type(db) == "number" and ("; use filter_key(%s):%s()"):format(db, method) or ""))
+    .. (type(db) == "function" and "; use `for record in request:rows() do`" or "")
 end
 
 local function compile(node, db, form, generation)

@@ -60,6 +60,26 @@ local function left_of(tokens, index)
   return { call = name, first = first.kind == "string" and first.text:sub(2, -2) or nil, shown = table.concat(shown) }
 end
 
+--- The functions and keywords of SQL that return dates as text.
+local texts_of_dates = { date = true, datetime = true, current_date = true, current_timestamp = true }
+
+--- Returns the position of the parenthesis that closes the one at a position.
+local function closing_of(tokens, index)
+  local depth = 0
+  for position = index, #tokens do
+    local text = tokens[position].kind == "sign" and tokens[position].text
+    if text == "(" then depth = depth + 1 elseif text == ")" then depth = depth - 1 end
+    if depth == 0 then return position end
+  end
+  return #tokens
+end
+
+--- Returns the number that is added to or subtracted from the operand that ends at a position, with its sign.
+local function shift_after(tokens, index)
+  local sign, number = tokens[index + 1], tokens[index + 2]
+  if sign and (sign.text == "-" or sign.text == "+") and number and number.kind == "number" then return sign.text .. number.text end
+end
+
 --- Adds the value at a position to a comparison. Returns it, or nil if the operand is not a value.
 local function with_value(comparison, tokens, index)
   local token = tokens[index]
@@ -75,14 +95,90 @@ local function with_value(comparison, tokens, index)
     local argument = tokens[index + 2]
     comparison.function_name = token.text:lower()
     comparison.argument = argument and argument.kind == "string" and argument.text:sub(2, -2) or nil
-  elseif token.kind == "word" then comparison.word = token.text:lower()
+    comparison.shift = texts_of_dates[comparison.function_name] and shift_after(tokens, closing_of(tokens, index + 1)) or nil
+  elseif token.kind == "word" then
+    comparison.word = token.text:lower()
+    comparison.shift = texts_of_dates[comparison.word] and shift_after(tokens, index) or nil
   else return nil end
   return comparison
+end
+
+local aggregates = { count = true, sum = true, avg = true }
+local orders = { ["<"] = true, ["<="] = true, [">"] = true, [">="] = true }
+local ends_of_operands = { ["and"] = true, ["or"] = true, when = true, ["then"] = true, ["else"] = true }
+
+--- The functions of dates, with the position of the date among their arguments.
+local date_functions = { date = 1, time = 1, datetime = 1, julianday = 1, unixepoch = 1, strftime = 2 }
+
+--- Returns the first literal among the arguments of a function of dates that SQLite does not understand, so that the result is NULL.
+local function unknown_modifier(tokens, index)
+  local is_modifier = require("perilune.expressions.comparison_mistakes").is_modifier
+  local position, depth, date_position = 1, 0, date_functions[word_of(tokens[index])]
+  for place = index + 2, closing_of(tokens, index + 1) - 1 do
+    local token, text = tokens[place], tokens[place].text
+    if text == "(" then depth = depth + 1 elseif text == ")" then depth = depth - 1 end
+    if depth == 0 and text == "," then position = position + 1 end
+    local following = tokens[place + 1].text
+    local is_alone = (following == "," or following == ")") and depth == 0
+    local before = tokens[place - 1].text
+    if token.kind == "string" and is_alone and (before == "," or before == "(") then
+      local value = text:sub(2, -2)
+      local is_date = position == date_position and (value:lower() == "now" or not value:find("^%a+$"))
+      if position >= date_position and not is_date and not is_modifier(value) then return text end
+    elseif token.kind == "number" and is_alone and position > date_position then return text end
+  end
+end
+
+--- Returns whether a token is text that is not a number.
+local function is_text(token) return token ~= nil and token.kind == "string" and not tonumber((token.text:sub(2, -2))) end
+
+--- Returns the first part of a text that a condition cannot have, in lower case: a clause such as `where` or `order by`, `&&`, `||` between
+-- two comparisons, `interval`, `+` with a text, `chain` for `a < b < c`, `modifier` for one of dates that does not exist, or `aggregate`.
+-- Returns also the text of a modifier.
+local function flaw_of(tokens)
+  local depth, has_comparison, has_bars, has_aggregate = 0, false, false, false
+  local order_depth
+  for index, token in ipairs(tokens) do
+    local word, following = word_of(token), tokens[index + 1]
+    local sign = token.kind == "sign" and token.text
+    if sign == "(" then depth = depth + 1 elseif sign == ")" then depth = depth - 1 end
+    if word == "select" then return index == 1 and word or has_aggregate and "aggregate" or nil end
+    if word == "where" and index == 1 then return word end
+    if depth == 0 and (word == "order" or word == "group") and word_of(following) == "by" then return word .. " by" end
+    if depth == 0 and word == "limit" and following and (following.kind == "number" or following.kind == "parameter") then return word end
+    if word == "interval" and following and (following.kind == "number" or following.kind == "string") then return word end
+    if date_functions[word] and following and following.text == "(" then
+      local modifier = unknown_modifier(tokens, index)
+      if modifier then return "modifier", modifier end
+    end
+    if sign == "+" and (is_text(tokens[index - 1]) or is_text(following)) then return "+" end
+    local is_shift = sign and (token.is_open and following and following.text == sign or tokens[index - 1] and tokens[index - 1].is_open
+      and tokens[index - 1].text == sign)
+    if sign and orders[sign] and not is_shift then
+      if order_depth == depth then return "chain" end
+      order_depth = depth
+    end
+    if ends_of_operands[word] or sign == "," or sign == "(" or sign == ")" then order_depth = nil end
+    if aggregates[word] and following and following.text == "(" and not (tokens[index - 1] and tokens[index - 1].text == ".") then
+      local after = tokens[closing_of(tokens, index + 1) + 1]
+      if word_of(after) ~= "over" and word_of(after) ~= "filter" then has_aggregate = true end
+    end
+    local is_double = sign and token.is_open and following and following.kind == "sign" and following.text == sign
+    if sign == "&&" or sign == "&" and is_double then return "&&" end
+    if depth == 0 and (sign == "||" or sign == "|" and is_double) then has_bars = has_comparison end
+    if depth == 0 and sign and signs[sign] then
+      if has_bars then return "||" end
+      has_comparison = true
+    end
+    if word == "and" or word == "or" then has_comparison, has_bars = false, false end
+  end
+  return has_aggregate and "aggregate" or nil
 end
 
 local function read(text)
   local list, tokens = {}, tokens_of(text)
   number_parameters(tokens)
+  list.flaw, list.modifier = flaw_of(tokens)
   local function add(left, op, index)
     if not left then return end
     local comparison = { op = left.is_json and "->" or op, column = left.column, call = left.call, first = left.first, shown = left.shown }
@@ -119,7 +215,7 @@ local most_known = 500
 
 --- Returns the comparisons in a text. Each has `op`, in lower case. Its left side is `column`; or `call`, the name of a function, with
 -- `first`, the text of its first argument, and `shown`. Its right side is `value`, `parameter` (a position or a name), `word` or
--- `function_name`.
+-- `function_name`; `shift` is a number that is added to it. The field `flaw` of the list names a part that no condition can have.
 function text_comparisons.of(text)
   if not known[text] then
     if count >= most_known then known, count = {}, 0 end
