@@ -1844,6 +1844,43 @@ Invoice:all():rows(print)  --! for record in request:rows() do
 ]==])
 end)
 
+test("orders, groups and selections in other notations lead to the right one", function()
+  guesses([==[%s]==], [==[
+Customer:order("2 DESC"):fetch_one().name  --> "Linus"
+Customer:order(1)  --! order("name")
+Customer:order(math.random())  --! random()
+Customer:order("rand()")  --! random()
+Customer:order("name:desc")  --! "name DESC"
+Customer:order("name.desc")  --! "name DESC"
+Customer:order("!name")  --! Class.c.name:desc()
+Customer:order{ { "name", "desc" } }  --! "name DESC"
+Customer:order(-c.name)  --! Class.c.name:desc()
+Invoice:order(-i.due)  --! Class.c.due:desc()
+Invoice:order(-i.total):pluck("total")  --> {800, 500, 250}
+Invoice:select("paid", perilune.count()):group("1"):fetch_one().count  --> 2
+Invoice:group("status, paid")  --! an argument of its own
+Invoice:group("strftime('%Y, %m', due)"):fetch_count()  --> 3
+Customer:select("customer.*")  --! without select
+Customer:select("name n")  --! name AS n
+Invoice:select("SUM(total) s")  --! SUM(total) AS s
+Customer:select("email ISNULL"):order("id"):fetch_values()  --> {0, 0, 1}
+Customer:select(c.name, "n")  --! :as("n")
+Customer:select(c.name, "id"):order("id"):fetch_one().id  --> 1
+Invoice:annotated_with(Invoice.lines:count(), "n")  --! :as("n")
+Invoice:annotated_with(Invoice.lines)  --! including_all
+Invoice:annotated_with(perilune.count():as("n")):fetch_all()  --! group("column")
+Invoice:annotated_with("SUM(total) AS sum"):fetch_one()  --! group("column")
+Invoice:annotated_with(i.total:max():as("most")):fetch_one().number  --> "A2"
+Invoice:annotated_with(perilune.count():over{}:as("n")):fetch_one().n  --> 3
+Invoice:select("status", i.total:sum()):fetch_all()  --! group("column")
+Invoice:filter{ status = "sent" }:select("status", i.total:sum()):fetch_one().total_sum  --> 500
+Customer:filter_key(ada)  --! record.id
+ada:invoices():find{ number = "A1" }  --! filter{ column = value }
+for name in pairs(Customer.c) do end  --! db:columns("customer")
+#Customer.c  --! db:columns("customer")
+]==])
+end)
+
 test("expressions that SQLite computes to NULL or 0 lead to the right one", function()
   guesses([==[%s]==], [==[
 c.name + c.country  --! `..`

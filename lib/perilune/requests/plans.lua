@@ -9,6 +9,7 @@ local schema_generation, default_database = native_records.schema_generation, na
 local parameters = require "perilune.expressions.parameters"
 local request = require "perilune.requests.request"
 local request_building = require "perilune.requests.swift_bridge"
+local column_mistakes = lazily "perilune.requests.column_mistakes"
 local unpack = table.unpack
 
 local request_plans = {}
@@ -25,8 +26,8 @@ function request_plans.database_for(db, method)
       type(db) == "string" and "(...)" or "{ column = value }", method))
   end
   raise("argument", method .. ": argument 1: expected a database, or nothing, got " .. errors.describe(db)
-    .. (type(db) == "number" and ("; use filter_key(%s):%s()"):format(db, method) or ""))
     .. (type(db) == "function" and "; use `for record in request:rows() do`" or "")
+    .. (type(db) == "number" and ("; use filter_key(%s):%s()"):format(db, method) or ""))
 end
 
 local function compile(node, db, form, generation)
@@ -70,6 +71,7 @@ function request_plans.plan_of(self, db, form)
   local plan = node.plans[form]
   local generation = schema_generation(db)
   if plan and plan.generation == generation then return plan end
+  if form == "rows" or form == "first" then column_mistakes.check_aggregates(node) end
   plan = finish((request.final[node.op] or compile)(node, db, form, generation), node, generation)
   node.plans[form] = plan
   keep_compiled(node, form, plan)

@@ -96,10 +96,14 @@ end
 
 --- Returns the end of a message about an invalid value in a list of columns: the correct form.
 local function column_cure(method, term)
+  local is_order = method == "order" or method == "then_order"
   if type(term) == "function" then return "; a method is called with a colon, as in Class.c.name:desc()" end
-  if type(term) == "boolean" and (method == "order" or method == "then_order") then return "; use order(Class.c.name:desc()), or order(\"name DESC\")" end
+  if type(term) == "boolean" and is_order then return "; use order(Class.c.name:desc()), or order(\"name DESC\")" end
+  local is_plain = type(term) == "table" and getmetatable(term) == nil
+  if is_order and is_plain then return "; use order(Class.c.name:desc()), or order(\"name DESC\")" end
+  if is_order and type(term) == "number" then return "; use order(\"name\"), or order(\"random()\") for a random order" end
   if type(term) == "number" and method == "annotated_with" then return "; use an aggregate of an association, as in Class.association:sum(\"column\")" end
-  if type(term) == "table" and getmetatable(term) == nil then return "; use distinct():pluck(\"column\") for distinct values" end
+  if is_plain then return "; use distinct():pluck(\"column\") for distinct values" end
   return ""
 end
 
@@ -151,6 +155,15 @@ local function name_aggregates(self, list, shapes)
   end
 end
 
+local orders = { order = true, then_order = true }
+
+--- Raises for the negative value of a column of texts or dates, which is the same for all rows.
+local function check_is_number(method, shape)
+  if shape.op ~= "column" or shape.held ~= "texts" and not (shape.type and shape.type.form) then return end
+  raise("argument", ("%s: `%s` contains no numbers, whose negative value would reverse the order; use %s(Class.c.%s:desc())"):format(method,
+    shape.detail, method, shape.detail))
+end
+
 --- Returns the expressions of a list of columns, given as names, expressions or SQL text.
 local function terms(self, method, given)
   if given.n == 0 then
@@ -164,7 +177,9 @@ local function terms(self, method, given)
     if type(term) == "string" then
       term = term_of_text(self, term, method)
     elseif marks.is_association(term) then
-      raise("argument", method .. ": argument " .. index .. ": expected a column, got an association")
+      raise("argument", method .. ": argument " .. index .. ": expected a column, got an association"
+        .. (method == "annotated_with" and "; use Class.association:count() for the number of its rows, including_all(Class.association) "
+        .. "for the rows" or ""))
     elseif not is_expression(term) then
       if marks.is_request(term) then term = expression.operand(term, method)
       else
@@ -172,6 +187,7 @@ local function terms(self, method, given)
           .. errors.describe(term) .. column_cure(method, term))
       end
     end
+    if orders[method] and term.shape.op == "negate" then check_is_number(method, term.shape.operands[1]) end
     list[index], shapes[index] = term, term.shape
   end
   if #list == 0 then raise("argument", method .. ": the list is empty") end
@@ -194,14 +210,47 @@ local function selects_name(node, name)
   return false
 end
 
-local orders = { order = true, then_order = true }
+--- Raises for text in place of an order: a direction in the notation of another library, or a function of another database.
+local function check_order(method, text)
+  local name, direction = text:match("^([%a_][%w_]*)[:.](%a+)$")
+  direction = direction and direction:lower()
+  if direction == "desc" or direction == "asc" then
+    raise("argument", ("%s: %q is not a column; use %s(\"%s %s\")"):format(method, text, method, name, direction:upper()))
+  elseif text:find("^[rR][aA][nN][dD]%s*%(%s*%)%s*$") then
+    raise("argument", ("%s: SQL has no function `rand`; use %s(\"random()\")"):format(method, method))
+  end
+end
+
+--- Returns whether a text is the name of a column that the request adds or reads from another result.
+local function names_column(node, text)
+  while node do
+    if node.is_result then return true end
+    for _, shape in ipairs((node.op == "annotate" or node.op == "select") and node.shape.operands or {}) do
+      if shape.op == "as" and shape.detail:lower() == text:lower() then return true end
+    end
+    node = node.parent
+  end
+  return false
+end
+
+--- Words that may follow or precede an operand in SQL text of two words.
+local operator_words = { isnull = true, notnull = true, ["end"] = true, ["not"] = true, asc = true, desc = true, distinct = true }
+
+--- Raises for a name after a column or a call without AS.
+local function check_alias(method, text)
+  local sql, name = text:match("^%s*([%w_.]+)%s+([%a_][%w_]*)%s*$")
+  if not sql then sql, name = text:match("^%s*([%a_][%w_]*%b())%s+([%a_][%w_]*)%s*$") end
+  if not sql or operator_words[name:lower()] or operator_words[sql:lower()] then return end
+  raise("argument", ("%s: a name follows AS; use %s(\"%s AS %s\")"):format(method, method, sql, name))
+end
 
 --- Raises for text that contains several columns, because it would count as a single term.
 local function check_is_one_column(method, text)
   if not text:find(",", 1, true) then return end
   local rest = text:gsub("'[^']*'", ""):gsub('"[^"]*"', ""):gsub("%b()", "")
   if rest:find(",", 1, true) then
-    raise("argument", ("%s: %q names several columns; each is an argument of its own, as in %s(\"name\", \"SUM(total) AS sum\")"):format(method, text, method))
+    raise("argument", ("%s: %q names several columns; each is an argument of its own, as in %s(\"name\", %s)"):format(method, text, method,
+      method == "group" and "\"country\"" or "\"SUM(total) AS sum\""))
   end
 end
 
@@ -210,15 +259,17 @@ function request.term(self, text, method)
   if orders[method] and selects_name(self.node, text) then return expression.name(text) end
   local column = not self.node.is_result and self.node.root.source:column_named(text, self.node.alias)
   if column then return column end
-  if text == "*" then
+  if orders[method] then check_order(method, text) end
+  if text == "*" or text:find(".*", 1, true) and text:find("^[%w_]+%.%*$") then
     raise("argument", method .. ": `*` is not a column; without select, all columns are fetched, and perilune.count() counts rows")
-  elseif orders[method] and text:find("^%-%s*[%a_][%w_]*$") then
+  elseif orders[method] and text:find("^[-!]%s*[%a_][%w_]*$") then
     local name = text:match("[%w_]+")
     raise("argument", ("%s: %q is the negative value of the column; use %s(Class.c.%s:desc()) for the descending order"):format(method, text, method, name))
   elseif orders[method] and (text:lower() == "desc" or text:lower() == "asc") then
     raise("argument", ("%s: `%s` is not a column; use %s(Class.c.name:%s()), or %s(\"name %s\")"):format(method, text, method, text:lower(), method, text:upper()))
   end
-  if method == "select" or method == "annotated_with" then check_is_one_column(method, text) end
+  if naming_methods[method] and not names_column(self.node, text) then check_alias(method, text) end
+  if naming_methods[method] or method == "group" then check_is_one_column(method, text) end
   if text:match("^[%a_][%w_]*$") then
     if not self.node.is_result then
       self.node.root.source:check_is_column(text)
@@ -375,12 +426,6 @@ function derivations:offset(count)
   return derive_with_detail(self, "offset", check_count("offset", count, "an offset"))
 end
 
---- Selects columns instead of the table's columns, so that results are plain rows.
-function derivations:select(...)
-  return derive_with(self, "select", terms(self, "select", table.pack(...)))
-end
-
---- Adds columns to the table's columns; results are still records. Associations annotate with their columns or aggregates.
 --- Raises for a name in front of the expression that it is meant for.
 local function check_name_follows(self, name, value)
   if type(name) ~= "string" or not is_expression(value) or value.shape.op == "column" or not name:find("^[%a_][%w_]*$") then return end
@@ -388,9 +433,36 @@ local function check_name_follows(self, name, value)
   raise("argument", ("annotated_with: `%s` is not a column; use annotated_with(expression:as(%q)) to name an expression"):format(name, name))
 end
 
+--- Derives a request with an expression and a text, which is a column, or was meant as the name of the expression.
+local function derive_with_name(self, op, method, first, second)
+  local is_done, result = pcall(function() return derive_with(self, op, terms(self, method, { first, second, n = 2 })) end)
+  if is_done then return result end
+  local name = type(first) == "string" and first or second
+  if type(result) ~= "string" and result.kind == "unknown_column" and result.name == name and not result.suggestion
+    and not result.message:find(";", 1, true) then
+    raise("unknown_column", ("%s: %s; use %s(expression:as(%q)) to name an expression"):format(method, result.message, method, name), {
+      name = name,
+    })
+  end
+  error(result, 0)
+end
+
+--- Returns whether the arguments are an expression and a text.
+local function are_expression_and_text(count, first, second)
+  return count == 2 and (type(second) == "string" and is_expression(first) or type(first) == "string" and is_expression(second))
+end
+
+--- Selects columns instead of the table's columns, so that results are plain rows.
+function derivations:select(...)
+  if are_expression_and_text(select("#", ...), ...) then return derive_with_name(self, "select", "select", ...) end
+  return derive_with(self, "select", terms(self, "select", table.pack(...)))
+end
+
+--- Adds columns to the table's columns; results are still records. Associations annotate with their columns or aggregates.
 function derivations:annotated_with(...)
   check_receiver("annotated_with", self)
   if select("#", ...) == 2 then check_name_follows(self, ...) end
+  if are_expression_and_text(select("#", ...), ...) then return derive_with_name(self, "annotate", "annotated_with", ...) end
   local result = derive_with(self, "annotate", terms(self, "annotated_with", table.pack(...)))
   return result
 end

@@ -190,6 +190,8 @@ function Source:columns_table(place)
       __newindex = function()
         raise("readonly", "columns come from the schema and cannot be set")
       end,
+      __pairs = function() raise("argument", "cannot iterate over columns; use ipairs(db:columns(\"" .. self.table .. "\"))") end,
+      __len = function() raise("argument", "cannot take # of columns; use #db:columns(\"" .. self.table .. "\")") end,
     })
     tables[place or 1] = found
   end
