@@ -1907,3 +1907,34 @@ perilune.not_exists(Customer:all())  --! ~perilune.exists
 perilune.union(Customer:all(), Customer:all())  --! first:union(second)
 ]==])
 end)
+
+test("definitions that have no effect on a class lead to the right one", function()
+  guesses([==[%s]==], [==[
+(function() Customer.timestamps = true end)()  --! { timestamps = ... }
+(function() Customer.soft_delete = "deleted_at" end)()  --! { soft_delete = ... }
+(function() Customer.types = { settings = "json" } end)()  --! { types = ... }
+(function() Customer.fields = { name = "string" } end)()  --! { fields = ... }
+(function() Customer.defaults = { country = "UK" } end)()  --! { defaults = ... }
+(function() Customer.primary_key = "uuid" end)()  --! { primary_key = ... }
+(function() Customer.table_name = "customers" end)()  --! perilune.record("table")
+(function() Customer.default_scope = function(self) return self end end)()  --! Class.requests:default()
+(function() function Customer:__tostring() return self.name end end)()  --! Class:label()
+(function() function Customer:did_load() end end)()  --! did_fetch
+(function() function Customer:did_commit() end end)()  --! db:after_next_transaction
+(function() function Customer.hooks:will_save() end end)()  --! Class:will_save
+(function() Customer.types = { "person", "company" } return Customer.types[2] end)()  --> "company"
+(function() Customer.fields = { name = "Full name" } return Customer.fields.name end)()  --> "Full name"
+(function() function Customer:defaults() return 5 end return ada:defaults() end)()  --> 5
+perilune.record("customer", { before_save = print })  --! will_save
+perilune.record("customer", { readonly = true })  --! immutable
+perilune.record("customer", { lazy = { "email" } })  --! { lazy = true }
+perilune.record("customer", { counter_cache = true })  --! Class:belongs_to
+perilune.record("customer", { timestamps = { "created_at", "updated_at" } })  --! { created = "column"
+perilune.record("customer", { fields = { "name", "email" } })  --! no declaration
+perilune.record("customer", { fields = { label = function(self) return self.name end } })  --! { get = f }
+ada:update_changes(function(record) return { name = "Z" } end)  --! assign the fields
+ada:update_changes(function(record) record.name = "Z" return record end)  --> true
+ada[1]  --! record.column
+for _, value in ipairs(ada) do end  --! pairs(record)
+]==])
+end)

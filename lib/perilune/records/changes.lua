@@ -109,12 +109,21 @@ local function put_back(target, memory)
   for key, value in next, memory.fields do rawset(target, key, value) end
 end
 
+--- Calls a function that changes a record. Raises if it returns columns, which would be ignored.
+local function call_change(change, target)
+  local returned = change(target)
+  if type(returned) == "table" and getmetatable(returned) == nil and next(returned) ~= nil then
+    errors.raise("argument", "update_changes: the function returned a table, which is ignored; assign the fields of its argument, or use "
+      .. "update_changes{ column = value }")
+  end
+end
+
 --- Applies a function to a record that has read its row and whose fields are stored values. If the function fails, the record is
 -- restored.
 function record_changes.apply_plain(target, change)
   local fields = {}
   for key, value in next, target do fields[key] = value end
-  local is_done, failure = pcall(change, target)
+  local is_done, failure = pcall(call_change, change, target)
   if is_done then return end
   put_back(target, { fields = fields })
   error(failure, 0)
@@ -125,7 +134,9 @@ end
 function record_changes.apply(details, target, change)
   local memory = remember(details, target)
   if change == nil then return memory end
-  local is_done, failure = pcall(type(change) == "table" and record_class.set_fields or change, target, change)
+  local is_done, failure
+  if type(change) == "table" then is_done, failure = pcall(record_class.set_fields, target, change)
+  else is_done, failure = pcall(call_change, change, target) end
   if is_done then return memory end
   put_back(target, memory)
   error(failure, 0)

@@ -260,6 +260,9 @@ function record_class.missing(class, name, target)
     if info.has_lazy then record_fields.check_is_fetched(info, target, name) end
     return nil
   end
+  if type(name) == "number" then
+    raise("argument", ("a record has no elements, got [%s]; use record.column for a field, pairs(record) for all of them"):format(name))
+  end
   for ancestor in record_class.ancestors(info) do
     if ancestor.missing then
       local is_found, value = ancestor.missing(info, name)
@@ -367,6 +370,10 @@ local hooked_verbs = { create = "insert", destroy = "delete", remove = "delete" 
 local other_hooks = {
   after_commit = "use db:after_next_transaction(on_commit) in did_save", after_rollback = "use db:after_next_transaction(nil, on_rollback) in will_save",
   before_validation = "use will_save, which runs before validate", after_validation = "use validate", after_find = "use did_fetch", after_fetch = "use did_fetch",
+  did_load = "use did_fetch", did_find = "use did_fetch", did_validate = "use validate",
+  will_validate = "use will_save, which runs before validate",
+  did_commit = "use db:after_next_transaction(on_commit) in did_save", will_commit = "use did_save, which runs inside the transaction",
+  did_rollback = "use db:after_next_transaction(nil, on_rollback) in will_save",
   after_load = "use did_fetch", after_initialize = "use did_fetch", before_commit = "use did_save, which runs inside the transaction",
 }
 
@@ -382,6 +389,46 @@ local function check_definitions(name, value)
   local is_definition = type(value) == "table" and getmetatable(value) == nil or type(value) == "function" and other_validations[name]
   if not is_definition or not other_definitions[name] then return end
   local use = require("perilune.runtime.other_names").find("class", other_definitions[name])
+  raise("unknown_member", ("a record class has no `%s`; %s"):format(name, use), { name = name, advice = use })
+end
+
+--- Options of perilune.record, and definitions of other libraries, that have no effect as members of a class, with the types of their
+-- values: "fields" is a table with names, "declarations" a table whose values are types of columns.
+local assigned_options = {
+  timestamps = "boolean string", soft_delete = "boolean string", lock_version = "boolean string", track_changes = "boolean",
+  check_types = "boolean",
+  primary_key = "string list", table_name = "string", tablename = "string", __tablename__ = "string", types = "declarations",
+  defaults = "fields declarations", enums = "declarations", fields = "declarations", columns = "declarations", on_conflict = "string",
+  default_scope = "function request list fields declarations",
+}
+
+--- Metamethods that would have no effect, because all records share theirs.
+local metamethods = { __tostring = true, __eq = true, __lt = true, __le = true, __concat = true, __len = true, __call = true }
+
+--- Types of columns, here and in other libraries.
+local type_words = {}
+for word in ("string text integer int number real float double boolean bool date datetime timestamp json blob decimal"):gmatch("%a+") do
+  type_words[word] = true
+end
+
+local function form_of(value)
+  if type(value) ~= "table" then return type(value) end
+  if getmetatable(value) ~= nil then return marks.is_request(value) and "request" or "object" end
+  if value[1] ~= nil then return "list" end
+  local _, first = next(value)
+  return (type(first) == "table" or type(first) == "string" and type_words[first:lower()]) and "declarations" or "fields"
+end
+
+--- Raises for an option that is assigned to a class, or a metamethod, because it would have no effect.
+local function check_assigned(info, name, value)
+  if metamethods[name] then
+    raise("unknown_member", ("records have no metamethods of their own, such as `%s`; define a method, as in function Class:label() ... "
+      .. "end"):format(name), { name = name })
+  end
+  local forms = assigned_options[name]
+  if not forms or not (" " .. forms .. " "):find(" " .. form_of(value) .. " ", 1, true) then return end
+  local use = record_class.class_options[name] and ("it is an option: perilune.record(%q, { %s = ... })"):format(info.table, name)
+    or require("perilune.runtime.other_names").find("class", name)
   raise("unknown_member", ("a record class has no `%s`; %s"):format(name, use), { name = name, advice = use })
 end
 
@@ -445,6 +492,7 @@ local function define(class, name, value)
   if value ~= nil then
     check_hook(name)
     check_definitions(name, value)
+    if assigned_options[name] or metamethods[name] then check_assigned(info, name, value) end
   end
   rawset(info.members, name, value)
   rawset(info.lookup, name, record_class.overridable[name] and may_be_called(value) and record_class.override(info, name, value) or value)
@@ -547,6 +595,7 @@ local function read_options(info, options)
   end
   for name, value in pairs(options) do
     if type(name) == "string" and type(value) == "function" and not record_class.class_options[name] then
+      check_hook(name)
       raise("unknown_option", ("perilune.record: no option `%s`; methods follow the class: function Class:%s() ... end"):format(name, name), { name = name })
     end
   end

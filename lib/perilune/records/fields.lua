@@ -122,11 +122,15 @@ function fields.read(value)
   end
   local result = {}
   for name, definition in pairs(value) do
-    if type(name) ~= "string" then raise("argument", place .. ": expected names of fields, got " .. errors.describe(name)) end
+    if type(name) ~= "string" then 
+      raise("argument", place .. ": expected names of fields, got " .. errors.describe(name)
+        .. "; columns of the table need no declaration")
+    end
     sql_text.name(name, place)
     if type(definition) == "string" then definition = { column = definition } end
     if type(definition) ~= "table" or getmetatable(definition) ~= nil then
-      fail(name, "expected the name of a column or a table, got " .. errors.describe(definition))
+      fail(name, "expected the name of a column or a table, got " .. errors.describe(definition)
+        .. (type(definition) == "function" and "; use { get = f } for a computed field" or ""))
     end
     result[name] = readers[kind_of(name, definition)](name, definition)
   end

@@ -67,6 +67,7 @@ local function raise_unknown_option(place, options, known, section)
   for name in pairs(options) do
     if type(name) ~= "string" then
       local cure = known.columns ~= nil and "; use { columns = { ... } }" or known.target ~= nil and checks.option_cure(options[1], known)
+        or known.created ~= nil and known.updated ~= nil and "; use { created = \"column\", updated = \"column\" }"
         or place:find("_all$") and "; each row is a table of its columns: " .. place .. "{ { column = value }, ... }" or ""
       checks.fail(place, "expected options with names, got " .. errors.describe(name) .. cure)
     end
