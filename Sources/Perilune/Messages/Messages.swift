@@ -35,7 +35,7 @@ enum HostMessage: UInt8 {
     case awaitObservation, takeObservation, controlObservation, endObservation
     /// A notification that another connection has committed a transaction. The values are the changed tables; none if they are unknown.
     case noteCommit
-    /// Tells a blocked thread that the function it asked for waits, so that its answer will arrive on the other channel.
+    /// Releases the blocked thread that has called a function, because the function waits. The answer follows on the main channel.
     case answerLater
 }
 
@@ -48,7 +48,7 @@ enum WorkerMessage: UInt8 {
     case failure
     /// Numbered questions, which the host answers with ``HostMessage/answer``. The first value is the number of the request that asks, or 0
     /// outside of requests. A blocked thread waits for the answer, which is sent on the separate channel for answers. For `callFunction`,
-    /// the host may send ``HostMessage/answerLater`` instead; the thread goes on then, and the answer is sent on the main channel.
+    /// the host may send ``HostMessage/answerLater`` first, and the answer on the main channel.
     case callFunction, callAtOnce, findModule, now, uuid, random
     /// A question whether the owner of a row is alive. The value is the owner's name. The process asks the host, because it cannot see
     /// other processes.

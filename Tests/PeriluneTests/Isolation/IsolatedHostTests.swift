@@ -232,7 +232,7 @@ func makeIsolatedHost(
         let host = try await makeIsolatedHost()
         try await host.register(module: "m") { m in
             m.function("echo") { (n: Int) async throws -> Int in
-                // Some answers leave the host before the process is told to wait for them, and some afterwards.
+                // The host sends some answers before it releases the waiting thread, and some afterwards.
                 for _ in 0..<(n % 7) { await Task.yield() }
                 if n % 11 == 3 { try await Task.sleep(for: .microseconds(n % 200)) }
                 if n % 5 == 4 { throw MailError(luaMessage: "number \(n)") }

@@ -56,7 +56,8 @@ local function refine_functions(perilune)
   end })
 end
 
---- Returns the metatables that C has registered, by their names. `light` is that of light userdata, the results for one inserted row.
+--- Returns the metatables that C has registered, by their names. `light` is the metatable of light userdata, which
+-- are the results for one inserted row.
 local function registered()
   local found = {}
   for key, value in next, debug.getregistry() do
