@@ -1789,6 +1789,9 @@ io.anything  --> nil
 ("abc"):size()  --! #text
 perilune.with({ now = "2026-01-01" }, print)  --! t.clock:set(instant)
 perilune.with({ db = db }, print)  --! { database = other }
+]==])
+end)
+
 test("conditions in SQL text that SQLite refuses, or understands differently, lead to the condition that is meant", function()
   guesses([==[%s]==], [==[
 Customer:filter("WHERE vip")  --! without WHERE
