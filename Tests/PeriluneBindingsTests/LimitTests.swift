@@ -58,6 +58,10 @@ private let endless: [(name: String, source: String)] = [
         "local on = false local q = perilune.queue(nil, { trace = function() while on do end end }) on = true q:write(function(db) db:execute('SELECT 1') end)"
     ),
     (
+        "a trace of an opening",
+        "perilune.queue(nil, { trace = function() while true do end end })"
+    ),
+    (
         "a trace of a commit",
         "local q = perilune.queue(nil, { trace = function(event) while event.sql:find('COMMIT') do end end }) q:write(function(db) db:execute('SELECT 1') end)"
     ),

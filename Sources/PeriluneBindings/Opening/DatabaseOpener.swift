@@ -95,18 +95,27 @@ final class DatabaseOpener {
         let options = try DatabaseOptions(options, for: function, state: state)
         openCount += 1
         if openCount.isMultiple(of: Self.opensPerCollection) { state.collectGarbage() }
+        let made = Result { try make(path, options) }
+        let traceError = takeTraceError(in: state)
         let writer: any DatabaseWriter
         do {
-            writer = try make(path, options)
+            writer = try made.get()
         } catch let error as DatabaseError {
             throw OpeningError(path: path ?? ":memory:", error: error)
         }
+        if let traceError { throw traceError }
         let rights = ScriptDatabase.Rights(
             allowsFiles: allowsFiles, allowsClosing: true, isPreview: isPreview, extensions: extensions)
         let (database, value) = try ScriptDatabase.makeValue(for: writer, rights: rights, in: state)
         if let preparation = options.preparation { try prepare(database, value, preparation, in: state) }
         if !options.observer.isNil { try observe(value, options.observer, in: state) }
         return value
+    }
+
+    /// Returns the error that the trace function raised while the database was opened. No access was open that would raise it.
+    private func takeTraceError(in state: LuaState) -> (any Error)? {
+        (try? state.withUnsafeStack { L, _ in pdb_take_pending_error(L) ? state.takeUnsafeError(status: LUA_ERRRUN) : nil })
+            ?? nil
     }
 
     /// Prepares the writer. Every other connection is prepared before the script first uses it.

@@ -164,3 +164,10 @@ test("with double_quoted_strings = false, such triggers and views are refused by
     lenient:close()
   end
 end)
+
+test("an error of a trace function that is called for the opening is raised by it", function()
+  for _ = 1, 3 do
+    fails(nil, perilune.queue, nil, { trace = function() error("traced", 0) end })
+    equal(db:fetch_value("SELECT 1"), 1)
+  end
+end)
