@@ -63,7 +63,11 @@ final class HostQuestions: Sendable {
             forget(number)
             return try Self.values(of: first)
         }
-        return try await withTaskCancellationHandler { await answer(to: number) } onCancel: { abandon(number) }.get()
+        return try await withTaskCancellationHandler {
+            await answer(to: number)
+        } onCancel: {
+            abandon(number)
+        }.get()
     }
 
     /// Waits for the answer to a question that the host answers later.
