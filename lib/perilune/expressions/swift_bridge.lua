@@ -41,7 +41,7 @@ function builders.column(shape, context)
   local place, alias, number, association = shape.place, nil, nil, nil
   if type(place) == "string" then alias = place
   elseif place then number, association = place.number, place.name end
-  if shape.table then 
+  if shape.table then
     return native_expressions.column(context.db, shape.table, shape.detail, alias, number, association, owner and owner:field_names(context.db))
   end
   if shape.common then

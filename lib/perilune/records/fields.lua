@@ -122,7 +122,7 @@ function fields.read(value)
   end
   local result = {}
   for name, definition in pairs(value) do
-    if type(name) ~= "string" then 
+    if type(name) ~= "string" then
       raise("argument", place .. ": expected names of fields, got " .. errors.describe(name)
         .. "; columns of the table need no declaration")
     end
