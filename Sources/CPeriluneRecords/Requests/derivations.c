@@ -15,7 +15,8 @@ enum {
 
 static const char *const field_names[] = {
     [ALL] = "all", [NODE] = "node", [METATABLE] = "metatable", [COUNT] = "count", [KEY_NODE] = "key_node",
-    [KEY_GENERATION] = "key_generation", [STRINGS] = "strings", [NUMBERS] = "numbers", [BOOLEANS] = "booleans", [BY_ORDER] = "by_order", [BY_TEXT] = "by_text",
+    [KEY_GENERATION] = "key_generation", [STRINGS] = "strings", [NUMBERS] = "numbers", [BOOLEANS] = "booleans",
+    [BY_ORDER] = "by_order", [BY_TEXT] = "by_text",
 };
 
 /* Stack indices: the receiver of the method, its argument, the request of the receiver, and the node of that request. */

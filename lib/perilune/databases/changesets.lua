@@ -44,13 +44,7 @@ function Changeset:is_empty()
   return own_bytes(self, "is_empty") == ""
 end
 
-local fields_of_rows = { "table", "operation", "key", "old", "new" }
-local is_field = {}
-for _, name in ipairs(fields_of_rows) do is_field[name] = true end
-local of_rows = { __name = "changed row", __index = function(_, name)
-  if type(name) ~= "string" or is_field[name] then return nil end
-  require("perilune.runtime.other_names").raise("changed_row", "field", name, fields_of_rows)
-end }
+local of_rows = checks.fields("changed row", "changed_row", { "table", "operation", "key", "old", "new" })
 
 --- Returns the changes as tables with `table`, `operation`, `key`, `old` and `new`. The column names come from a database.
 -- @param ?db the default database by default

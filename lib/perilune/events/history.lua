@@ -60,9 +60,7 @@ function History.is_installed(self, db)
   return history_tables.is_kept(checks.database(place, db), record_class.info(self.class).table)
 end
 
-local of_transactions = { __name = "transaction", __index = function(_, name)
-  if type(name) == "string" then require("perilune.runtime.other_names").raise("transaction", "field", name, { "id", "note", "time" }) end
-end }
+local of_transactions = checks.fields("transaction", "transaction", { "id", "note", "time" })
 
 --- Returns the transactions with a note, newest first.
 -- @tparam ?database db

@@ -109,14 +109,8 @@ local function in_scope(scope, f)
   end
 end
 
---- The metatable of events, whose unknown fields raise an error.
-local fields_of_events = { "operation", "table", "row_id", "old", "new", "schema", "old_row_id", "is_indirect" }
-local is_field = {}
-for _, name in ipairs(fields_of_events) do is_field[name] = true end
-local of_events = { __name = "change event", __index = function(_, name)
-  if type(name) ~= "string" or is_field[name] then return nil end
-  require("perilune.runtime.other_names").raise("event", "field", name, fields_of_events)
-end }
+local of_events = checks.fields("change event", "event",
+  { "operation", "table", "row_id", "old", "new", "schema", "old_row_id", "is_indirect" })
 
 local function add(db, functions, tables, operations, is_once)
   local on_change = functions.on_change

@@ -296,6 +296,19 @@ function checks.seal(class, fields, section)
   end
 end
 
+--- Returns the metatable of tables that have only these fields, which may be nil; any other name is an error.
+-- @tparam string name the name of such a table in messages
+-- @tparam string section the section of names from other libraries (other_names.lua)
+-- @tparam {string,...} fields
+function checks.fields(name, section, fields)
+  local known = {}
+  for _, field in ipairs(fields) do known[field] = true end
+  return { __name = name, __index = function(_, field)
+    if type(field) ~= "string" or known[field] then return nil end
+    require("perilune.runtime.other_names").raise(section, "field", field, fields)
+  end }
+end
+
 --- Raises unless an object is of a class, as with `t.column(...)` in place of `t:column(...)`.
 function checks.receiver(object, class, place)
   if type(object) ~= "table" or getmetatable(object) ~= class then

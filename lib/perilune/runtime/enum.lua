@@ -13,17 +13,6 @@ local errors = require "perilune.native.errors"
 --- The functions that scripts call.
 local public = {}
 
---- Members of the enumerations of other libraries.
-local replacements = {}
-for names, use in pairs{
-  ["has contains includes is_valid valid is member"] = "use pcall(Enum.from, Enum, raw), or compare with a case",
-  ["parse get from_raw from_value value_of find by_value of lookup"] = "use Enum:from(raw) for the case with a stored value",
-  ["from_name by_name from_key from_string"] = "read the case by its name, Enum.name or Enum[name]",
-  ["count size length len"] = "use #Enum:cases()", ["to_list to_table items each iter"] = "use Enum:cases() for a list of all",
-} do
-  for name in names:gmatch("%S+") do replacements[name] = use end
-end
-
 local known = setmetatable({}, { __mode = "k" })
 
 local reserved = { name = true, from_database = true, to_database = true, cases = true, from = true }
@@ -174,11 +163,8 @@ function public.enum(definition)
     __index = function(_, name)
       local member = members[name]
       if member ~= nil then return member end
-      if name == "values" or name == "all" or name == "names" or name == "keys" or name == "list" then
-        errors.raise("unknown_member", ("the enum has no case `%s`; use Enum:cases() for a list of all"):format(name))
-      elseif replacements[name] then
-        errors.raise("unknown_member", ("the enum has no case `%s`; %s"):format(name, replacements[name]))
-      end
+      local use = require("perilune.runtime.other_names").find("enum", name)
+      if use then errors.raise("unknown_member", ("the enum has no case `%s`; %s"):format(name, use)) end
       local available = strings and table.concat(strings, ", ") or list_cases(cases)
       errors.raise("unknown_member", "the enum has no case `" .. tostring(name) .. "` (available: " .. available .. ")")
     end,

@@ -889,6 +889,13 @@ sections.plan = {
   ["nodes steps rows items"] = "use `for _, step in ipairs(plan) do`, with step.detail and step.children",
   ["cost time duration analyze"] = "SQLite estimates no costs; step.detail describes the step",
 }
+sections.enum = {
+  ["has contains includes is_valid valid is member"] = "use pcall(Enum.from, Enum, raw), or compare with a case",
+  ["parse get from_raw from_value value_of find by_value of lookup"] = "use Enum:from(raw) for the case with a stored value",
+  ["from_name by_name from_key from_string"] = "read the case by its name, Enum.name or Enum[name]",
+  ["count size length len"] = "use #Enum:cases()",
+  ["values all names keys list to_list to_table items each iter"] = "use Enum:cases() for a list of all",
+}
 sections.transaction = {
   ["date timestamp created_at at"] = "use transaction.time", ["user author who comment message description name"] = "use transaction.note",
   ["transaction transaction_id key"] = "use transaction.id",
