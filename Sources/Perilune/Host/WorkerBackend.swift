@@ -169,7 +169,8 @@ final class WorkerBackend: ScriptBackend {
         }
         if let value = host.environment.answer(to: question.message) { return connection.answer(question, .success([value])) }
         if question.message == .callAtOnce { return connection.answer(question, Result { try callAtOnce(question, in: host) }) }
-        let task = Task.immediate {
+        // Without a preferred executor, the task would resume on the shared threads after each wait.
+        let task = Task.immediate(executorPreference: host.thread.preference) {
             let result: Result<[WireValue], any Error>
             do {
                 result = .success(try await values(answering: question, in: host))
@@ -179,16 +180,8 @@ final class WorkerBackend: ScriptBackend {
             connection.answer(question, result)
         }
         connection.keep(task, of: question)
-        if question.message == .callFunction { Self.release(connection, of: question, on: host.thread, afterTurns: 8) }
-    }
-
-    /// Releases the thread of the process that asked for a function, unless the function ends within the given number of turns of the host's
-    /// thread. A function that does not wait needs a few turns, because each wait for a known result lets other tasks run.
-    private static func release(
-        _ connection: WorkerConnection, of question: WorkerQuestion, on thread: LuaThread, afterTurns turns: Int
-    ) {
-        guard turns > 0 else { return connection.answerLater(question) }
-        thread.enqueue { release(connection, of: question, on: thread, afterTurns: turns - 1) }
+        // If the function is still running when this thread has nothing else to do, it waits for something outside of the host.
+        if question.message == .callFunction { host.thread.enqueueWhenIdle { [connection] in connection.answerLater(question) } }
     }
 
     private func values(answering question: WorkerQuestion, in host: isolated ScriptHost) async throws -> [WireValue] {

@@ -1,5 +1,6 @@
 import Foundation
 import PeriluneLua
+import Synchronization
 import Testing
 
 @Suite struct ThreadTests {
@@ -42,6 +43,45 @@ import Testing
         var expected = 0
         for number in 1...100 { expected = expected * 3 % 1009 + number }
         #expect(try await runner.evaluate("return order") == expected)
+    }
+
+    @Test(.timeLimit(.minutes(10))) func `a closure for an idle thread runs after all jobs, and those that they add`()
+        async throws
+    {
+        let thread = LuaThread()
+        let order = Mutex([String]())
+        await withCheckedContinuation { continuation in
+            thread.enqueue {
+                thread.enqueueWhenIdle {
+                    order.withLock { $0.append("idle") }
+                    continuation.resume()
+                }
+                thread.enqueue {
+                    order.withLock { $0.append("first") }
+                    thread.enqueue { order.withLock { $0.append("second") } }
+                }
+            }
+        }
+        #expect(order.withLock { $0 } == ["first", "second", "idle"])
+    }
+
+    @Test(.timeLimit(.minutes(10))) func `a closure for an idle thread runs even if the thread never is idle`() async throws {
+        let thread = LuaThread()
+        let isBusy = Atomic(true)
+        @Sendable func work() { if isBusy.load(ordering: .relaxed) { thread.enqueue { work() } } }
+        thread.enqueue { work() }
+        await withCheckedContinuation { continuation in thread.enqueueWhenIdle { continuation.resume() } }
+        isBusy.store(false, ordering: .relaxed)
+    }
+
+    @Test func `a thread that waits takes jobs after short and long pauses`() async throws {
+        let runner = try Runner(LuaThread())
+        for pause in [0, 10, 60, 1000, 0, 0] {
+            for _ in 0..<5 {
+                try await Task.sleep(for: .microseconds(pause))
+                #expect(try await runner.evaluate("return 1") == 1)
+            }
+        }
     }
 
     @Test func `a closure runs on the actor's thread, and its error is thrown to the caller`() throws {
