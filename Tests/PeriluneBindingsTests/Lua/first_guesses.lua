@@ -1941,3 +1941,29 @@ ada[1]  --! record.column
 for _, value in ipairs(ada) do end  --! pairs(record)
 ]==])
 end)
+
+test("lists of associated records lead to what lists and requests offer", function()
+  guesses([==[(function() local ada = Customer:including_all(Customer.invoices):find(1) local list = ada.invoices return %s end)()]==], [==[
+list.count  --! #list
+list.length  --! #list
+list.first  --! list[1]
+list:first()  --! list[1]
+list:last()  --! list[#list]
+list.number  --! list[1].number
+list:save()  --! list[1].save
+list:map(print)  --! for _, element in ipairs(list)
+list:each(print)  --! for _, element in ipairs(list)
+list:filter{ paid = true }  --! record:invoices():filter{ column = value }
+list:where("paid")  --! record:invoices():filter{ column = value }
+list:sum("total")  --! record:invoices():sum("column")
+list:order("number")  --! record:invoices():order("column")
+list:pluck("number")  --! record:invoices():pluck("column")
+list:push(1)  --! table.insert(list, element)
+list.anything  --> nil
+list.n  --> nil
+list[3]  --> nil
+#list  --> 2
+perilune.json.encode(list):sub(1, 1)  --> "["
+list(ada):order("number"):pluck("number")  --> {"A1", "A2"}
+]==])
+end)
