@@ -1707,6 +1707,8 @@ end)
 test("calls and assignments that would do nothing are refused, and the errors name the replacement", function()
   guesses([==[%s]==], [==[
 perilune.db = db  --! perilune.with({ database = other }
+perilune.database = db  --! perilune.with({ database = other }
+perilune.database == db  --> true
 perilune.log.level = "debug"  --! --log-level
 perilune.row{ name = "x" }  --! perilune.row.new(values)
 perilune.every("1h", print, { immediately = true })  --! passed to the function
