@@ -10,6 +10,7 @@ local on_first_call = require "perilune.runtime.loading"
 -- The methods of rows. The row path has created this table already.
 perilune.row = native_rows.methods
 native_rows.set_missing(function(...) return require("perilune.runtime.missing_columns")(...) end)
+native_rows.set_missing_list_field(function(...) return require("perilune.runtime.missing_list_fields")(...) end)
 perilune.json = {}
 local owners = {
   ["perilune."] = perilune, ["perilune.json."] = perilune.json, ["perilune.row."] = native_rows.methods, ["row:"] = native_rows.methods, ["db:"] = databases.methods,

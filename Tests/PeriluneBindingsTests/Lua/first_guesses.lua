@@ -1969,3 +1969,52 @@ perilune.json.encode(list):sub(1, 1)  --> "["
 list(ada):order("number"):pluck("number")  --> {"A1", "A2"}
 ]==])
 end)
+
+test("fetched lists of rows, records and values lead to what lists and requests offer", function()
+  guesses([==[%s]==], [==[
+db:fetch_all("SELECT name FROM customer").count  --! #list
+db:fetch_all("SELECT name FROM customer").length  --! #list
+db:fetch_all("SELECT name FROM customer"):size()  --! #list
+db:fetch_all("SELECT name FROM customer").name  --! list[1].name
+db:fetch_all("SELECT name FROM customer").NAME  --! list[1].NAME
+db:fetch_all("SELECT name FROM customer"):map(print)  --! for _, element in ipairs(list)
+db:fetch_all("SELECT name FROM customer"):first()  --! list[1]
+db:fetch_all("SELECT COUNT(*) AS n FROM customer").n  --> nil
+db:fetch_values("SELECT name FROM customer").count  --! #list
+db:fetch_values("SELECT name FROM customer"):join(", ")  --! table.concat(list, ", ")
+db:prepare("SELECT name FROM customer"):fetch_all():each(print)  --! for _, element in ipairs(list)
+db:fetch_all("UPDATE customer SET vip = TRUE RETURNING id").count  --! #list
+Customer:fetch_all().count  --! #list
+Customer:fetch_all():map(print)  --! for _, element in ipairs(list)
+Customer:fetch_all():filter{ vip = true }  --! Class:filter{ column = value }
+Customer:fetch_all():order("name")  --! Class:order("column") before fetching
+Customer:fetch_all().email  --! list[1].email
+Customer:fetch_all():save()  --! list[1].save
+Customer:fetch_all():delete_all()  --! request:delete_all() in place of fetching
+Customer:filter("FALSE"):fetch_all():is_empty()  --! #list == 0
+Customer:filter("FALSE"):fetch_all().name  --> nil
+Customer:order("name"):fetch_all():last()  --! list[#list]
+Customer:all():pluck("name"):count()  --! #list
+Customer:insert_all{ { name = "Bob" } }:each(print)  --! for _, element in ipairs(list)
+Customer:fetch_all().anything  --> nil
+Customer:fetch_all()[4]  --> nil
+]==])
+end)
+
+test("fetched lists behave like plain tables otherwise", function()
+  guesses([==[%s]==], [==[
+getmetatable(db:fetch_all("SELECT 1"))  --> nil
+getmetatable(Customer:fetch_all())  --> nil
+getmetatable(setmetatable(Customer:fetch_all(), { __metatable = "own" }))  --> "own"
+(function() local list = db:fetch_values("SELECT id FROM customer") table.insert(list, 9) table.sort(list, function(a, b) return a > b end) return list end)()  --> {9, 3, 2, 1}
+(function() local list = db:fetch_values("SELECT id FROM customer") table.remove(list, 1) list.total = 5 return list.total + #list end)()  --> 7
+table.concat(db:fetch_values("SELECT id FROM customer ORDER BY id"), ", ")  --> "1, 2, 3"
+select("#", table.unpack(db:fetch_values("SELECT id FROM customer")))  --> 3
+table.pack(table.unpack(db:fetch_values("SELECT id FROM customer"), 1, 5)).n  --> 5
+perilune.json.encode(db:fetch_values("SELECT id FROM customer ORDER BY id"))  --> "[1,2,3]"
+Customer:filter{ id = db:fetch_values("SELECT id FROM customer WHERE id > 1") }:fetch_count()  --> 2
+db:fetch_value("SELECT ? + ?", db:fetch_values("SELECT id FROM customer ORDER BY id LIMIT 2"))  --> 3
+#Customer:upsert_all(Customer:fetch_all(), { returning = { "id" } })  --> 3
+tostring(db:fetch_all("SELECT 1")):match("^table: ")  --> "table: "
+]==])
+end)
