@@ -2018,3 +2018,17 @@ db:fetch_value("SELECT ? + ?", db:fetch_values("SELECT id FROM customer ORDER BY
 tostring(db:fetch_all("SELECT 1")):match("^table: ")  --> "table: "
 ]==])
 end)
+
+test("rows and records in place of values and lists lead to the right one", function()
+  guesses([==[%s]==], [==[
+db:fetch_one("SELECT COUNT(*) FROM customer") + 1  --! db:fetch_value(sql, ...)
+1 - db:fetch_one("SELECT COUNT(*) FROM customer")  --! db:fetch_value(sql, ...)
+db:fetch_one("SELECT COUNT(*) FROM customer") > 0  --! db:fetch_value(sql, ...)
+db:fetch_one("SELECT COUNT(*) FROM customer") <= 3  --! db:fetch_value(sql, ...)
+"found " .. db:fetch_one("SELECT COUNT(*) FROM customer")  --! db:fetch_value(sql, ...)
+db:fetch_one("SELECT 2") * 2  --! arithmetic on a row value
+db:fetch_one("SELECT 2")()  --! call a row value
+#db:fetch_one("SELECT 1, 2")  --> 2
+#ada  --! #Class:fetch_all()
+]==])
+end)
