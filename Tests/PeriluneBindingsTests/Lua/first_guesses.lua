@@ -2032,3 +2032,13 @@ db:fetch_one("SELECT 2")()  --! call a row value
 #ada  --! #Class:fetch_all()
 ]==])
 end)
+
+test("named values for placeholders without names lead to placeholders with names", function()
+  guesses([==[%s]==], [==[
+db:fetch_one("SELECT * FROM customer WHERE name = ?", { name = "Ada" })  --! write :name in place of `?`
+db:execute("UPDATE customer SET name = ? WHERE id = ?", { name = "x", id = 1 })  --! write :id in place of `?`
+db:fetch_one("SELECT * FROM customer WHERE name = ?", db:fetch_one("SELECT name FROM customer"))  --! write :name in place of `?`
+db:fetch_value("SELECT id FROM customer WHERE name = :name", { name = "Ada" })  --> 1
+db:execute("UPDATE customer SET name = ? WHERE id = :id", { id = 1 })  --! nil ends a list
+]==])
+end)
