@@ -2042,3 +2042,21 @@ db:fetch_value("SELECT id FROM customer WHERE name = :name", { name = "Ada" })  
 db:execute("UPDATE customer SET name = ? WHERE id = :id", { id = 1 })  --! nil ends a list
 ]==])
 end)
+
+test("spans in words, dates in words and milliseconds lead to what dates and durations are here", function()
+  guesses([==[%s]==], [==[
+perilune.now() + "1h"  --! date:add{ days = 1 }
+perilune.now() - "7 days"  --! date:add{ days = -1 }
+perilune.now() + { days = 1 }  --! date:add{ days = 1 }
+perilune.now() + perilune.now()  --! date:add{ days = 1 }
+"2026-01-01" - perilune.now()  --! first - second
+perilune.date("2026-01-01") + 60  --> 2026-01-01 00:01:00.000
+perilune.date("now")  --! use perilune.now()
+perilune.date("today")  --! perilune.now():start_of("day")
+perilune.date("tomorrow")  --! add{ days = 1 }
+perilune.date("7 days ago")  --! perilune.now():add{ days = 1 }
+perilune.date("+1 month")  --! perilune.now():add{ days = 1 }
+perilune.queue(nil, { busy_timeout = 5000 })  --! "5000ms"
+perilune.queue(nil, { busy_timeout = 30 })  --> database (in memory)
+]==])
+end)
