@@ -155,6 +155,25 @@ package enum ScriptNames {
             + "Class:filter{ ... }"
     }
 
+    /// Returns the help text for the second variable of a loop over `rows()`, which is always nil, as in `for _, book in Book:rows() do`.
+    ///
+    /// - Parameters:
+    ///   - message: The error message, such as `attempt to index a nil value (local 'book')`.
+    ///   - line: The line of the error. The loop begins on it or before it.
+    ///   - source: The source text.
+    static func loopHelp(for message: String, at line: Int, of source: [UInt8]) -> String? {
+        guard line > 0, let match = message.wholeMatch(of: /attempt to index a nil value \(local '(\w+)'\)/) else { return nil }
+        let newline = UInt8(ascii: "\n")
+        let lines = source.split(separator: newline, maxSplits: line, omittingEmptySubsequences: false)
+        for text in lines.prefix(line).reversed() {
+            let loop = String(decoding: text, as: UTF8.self)
+            guard let names = loop.firstMatch(of: /\bfor\s+\w+\s*,\s*(\w+)\s+in\b/), names.1 == match.1 else { continue }
+            guard loop.contains(/:rows\s*\(/) else { return nil }
+            return "rows() returns one value per step; use `for \(match.1) in source:rows() do`"
+        }
+        return nil
+    }
+
     /// Returns the help text for a call of a hook on its class, as in `attempt to call a boolean value (method 'will_save')`. A class has
     /// `false` for a hook that it does not define.
     private static func hookHelp(for message: String) -> String? {

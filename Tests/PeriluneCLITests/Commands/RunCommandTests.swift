@@ -143,6 +143,17 @@ import Testing
         )
     }
 
+    @Test func `the second variable of a loop over rows is explained`() throws {
+        let folder = try TestFolder([
+            "rows.lua": "for _, row in db:rows('SELECT 1 AS x') do\n  print(row.x)\nend",
+            "pairs.lua": "for _, row in pairs({ a = false }) do\n  local row = nil\n  print(row.x)\nend",
+        ])
+        let help = "help  rows() returns one value per step; use `for row in source:rows() do`\n"
+        let rows = try folder.perilune("run", "rows.lua"), pairs = try folder.perilune("run", "pairs.lua")
+        #expect(rows.errors.contains(help), "\(rows.errors)")
+        #expect(!pairs.errors.contains("rows()"), "\(pairs.errors)")
+    }
+
     @Test func `an error about a missing table mentions that the database is in memory`() throws {
         let result = try TestFolder().perilune("run", "-e", "print(perilune.record('artist'):fetch_count())")
         #expect(
