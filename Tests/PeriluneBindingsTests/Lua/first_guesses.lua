@@ -1944,7 +1944,7 @@ for _, value in ipairs(ada) do end  --! pairs(record)
 ]==])
 end)
 
-test("lists of associated records lead to what lists and requests offer", function()
+test("fields that lists of associated records lack lead to the calls to use", function()
   guesses([==[(function() local ada = Customer:including_all(Customer.invoices):find(1) local list = ada.invoices return %s end)()]==], [==[
 list.count  --! #list
 list.length  --! #list
@@ -1970,7 +1970,7 @@ list(ada):order("number"):pluck("number")  --> {"A1", "A2"}
 ]==])
 end)
 
-test("fetched lists of rows, records and values lead to what lists and requests offer", function()
+test("fields that fetched lists of rows, records and values lack lead to the calls to use", function()
   guesses([==[%s]==], [==[
 db:fetch_all("SELECT name FROM customer").count  --! #list
 db:fetch_all("SELECT name FROM customer").length  --! #list
@@ -2043,7 +2043,7 @@ db:execute("UPDATE customer SET name = ? WHERE id = :id", { id = 1 })  --! nil e
 ]==])
 end)
 
-test("spans in words, dates in words and milliseconds lead to what dates and durations are here", function()
+test("spans in words, dates in words and milliseconds lead to the right values", function()
   guesses([==[%s]==], [==[
 perilune.now() + "1h"  --! date:add{ days = 1 }
 perilune.now() - "7 days"  --! date:add{ days = -1 }
