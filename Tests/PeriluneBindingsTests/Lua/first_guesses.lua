@@ -1991,11 +1991,11 @@ Customer:fetch_all():order("name")  --! Class:order("column") before fetching
 Customer:fetch_all().email  --! list[1].email
 Customer:fetch_all():save()  --! list[1].save
 Customer:fetch_all():delete_all()  --! request:delete_all() in place of fetching
-Customer:filter("FALSE"):fetch_all():is_empty()  --! #list == 0
-Customer:filter("FALSE"):fetch_all().name  --> nil
+Customer:filter("id < 0"):fetch_all():is_empty()  --! #list == 0
+Customer:filter("id < 0"):fetch_all().name  --> nil
 Customer:order("name"):fetch_all():last()  --! list[#list]
 Customer:all():pluck("name"):count()  --! #list
-Customer:insert_all{ { name = "Bob" } }:each(print)  --! for _, element in ipairs(list)
+Line:insert_all{ { invoice_id = 3, product_id = 1 } }:each(print)  --! for _, element in ipairs(list)
 Customer:fetch_all().anything  --> nil
 Customer:fetch_all()[4]  --> nil
 ]==])
