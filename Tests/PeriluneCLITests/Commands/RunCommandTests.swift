@@ -128,6 +128,10 @@ import Testing
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (global 'it')") == nil)
         #expect(ScriptNames.help(for: "attempt to call a nil value (global 'it')")?.contains("scenario(name") == true)
         #expect(ScriptNames.help(for: "module 'lsqlite3' not found:\n\tno field")?.contains("`db`") == true)
+        let hook = ScriptNames.help(for: "attempt to call a boolean value (method 'will_save')")
+        #expect(hook?.contains("function Class:will_save(") == true)
+        #expect(ScriptNames.help(for: "attempt to call a boolean value (method 'is_paid')") == nil)
+        #expect(ScriptNames.help(for: "attempt to call a nil value (method 'length')")?.contains("#list") == true)
         #expect(ScriptNames.help(for: "no such function: NOW")?.contains("CURRENT_TIMESTAMP") == true)
         #expect(ScriptNames.help(for: "near \"ILIKE\": syntax error")?.contains("LIKE") == true)
         #expect(ScriptNames.help(for: "no such function: REGEXP")?.contains("add_function") == true)
@@ -137,6 +141,17 @@ import Testing
         #expect(
             iterated.errors.contains("help  a list is not an iterator; use `for _, row in ipairs(list) do`"), "\(iterated.errors)"
         )
+    }
+
+    @Test func `the second variable of a loop over rows is explained`() throws {
+        let folder = try TestFolder([
+            "rows.lua": "for _, row in db:rows('SELECT 1 AS x') do\n  print(row.x)\nend",
+            "pairs.lua": "for _, row in pairs({ a = false }) do\n  local row = nil\n  print(row.x)\nend",
+        ])
+        let help = "help  rows() returns one value per step; use `for row in source:rows() do`\n"
+        let rows = try folder.perilune("run", "rows.lua"), pairs = try folder.perilune("run", "pairs.lua")
+        #expect(rows.errors.contains(help), "\(rows.errors)")
+        #expect(!pairs.errors.contains("rows()"), "\(pairs.errors)")
     }
 
     @Test func `an error about a missing table mentions that the database is in memory`() throws {
