@@ -38,6 +38,15 @@ import Testing
         #expect((mixed.status, mixed.output, mixed.errors) == (0, "42\nnil\n", ""))
     }
 
+    @Test(arguments: [
+        ("io.write('a\\n')", "a\n"), ("io.stdout:write('a\\n'), 42", "a\n42\n"), ("perilune.after(0, print, 'a')", "a\n"),
+        ("perilune.spawn(print, 'a')", "a\n"), ("db:execute('CREATE TABLE t (a)')", ""),
+    ])
+    func `code from options does not show handles, or the outcomes of statements`(code: String, output: String) throws {
+        let result = try TestFolder().perilune("run", "-e", code)
+        #expect((result.status, result.output, result.errors) == (0, output, ""))
+    }
+
     @Test func `arguments reach the script unchanged`() throws {
         let folder = try TestFolder(["a.lua": "for i, a in ipairs(arg) do print(i, a) end"])
         let result = try folder.perilune("run", "a.lua", "--frob", "-v", "--", "--database", "", "é")
