@@ -1698,6 +1698,7 @@ perilune.queue.open("x.sqlite")  --! perilune.queue(...)
 for _, row in ipairs(db:rows("SELECT 1")) do return row end  --! db:fetch_all(sql)
 db:fetch_one("SELECT due FROM invoice").due.year  --! row:date("column")
 db:fetch_value("SELECT due FROM invoice"):add{ days = 1 }  --! perilune.date(text)
+("3").year  --! a text has no field `year`; use perilune.date(text) if it holds a date
 ("x").anything  --> nil
 string.anything  --> nil
 local h = perilune.history(Customer) h:install(db) db:write({ note = "n" }, function() ada:delete() end) return h:transactions(db)[1].user  --! note

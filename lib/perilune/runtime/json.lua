@@ -63,7 +63,7 @@ end
 --- Returns the shortest text that reads as the same float, and as a float.
 local function write_float(number, path, depth)
   if number ~= number or number == math.huge or number == -math.huge then
-    fail_at(path, depth, "JSON has no %s", tostring(number))
+    fail_at(path, depth, "JSON has no %s", number ~= number and "NaN" or tostring(number))
   end
   for precision = 15, 17 do
     local text = ("%." .. precision .. "g"):format(number)

@@ -865,8 +865,8 @@ sections.bytes = {
 }
 sections.date_text = {
   ["size"] = "use #text, the number of its bytes",
-  ["year month day hour minute weekday unix"] = "a date in a row is text; use row:date(\"column\"), or perilune.date(text)",
-  ["add start_of seconds_since iso8601 components strftime"] = "a date in a row is text; use row:date(\"column\"), or perilune.date(text)",
+  ["year month day hour minute weekday unix"] = "use perilune.date(text) if it holds a date, or row:date(\"column\") for a date in a row",
+  ["add start_of seconds_since iso8601 components strftime"] = "use perilune.date(text) if it holds a date, or row:date(\"column\") for a date in a row",
 }
 sections.os = {
   ["sleep wait"] = "use perilune.sleep(duration)", ["env environ"] = "use os.getenv(name)", ["args argv"] = "use the global `arg`",
