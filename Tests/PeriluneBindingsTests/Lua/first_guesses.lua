@@ -1941,3 +1941,22 @@ ada[1]  --! record.column
 for _, value in ipairs(ada) do end  --! pairs(record)
 ]==])
 end)
+
+test("hooks and validations of other libraries lead to the ones of record classes", function()
+  guesses([==[%s]==], [==[
+(function() function Customer:on_save() end end)()  --! did_save
+(function() function Customer:onUpdate() end end)()  --! did_update
+(function() function Customer:pre_delete() end end)()  --! will_delete
+(function() function Customer:post_create() end end)()  --! did_insert
+(function() function Customer:around_commit() end end)()  --! around_save
+(function() function Customer:did_select() end end)()  --! did_fetch
+(function() function Customer:post_load() end end)()  --! did_fetch
+(function() function Customer:on_commit() end end)()  --! db:after_next_transaction
+(function() function Customer:on_time() return 5 end return ada:on_time() end)()  --> 5
+(function() Customer.constraints = { name = function() end } end)()  --! Class:validate()
+perilune.record("customer", { constraints = {} })  --! Class:validate()
+perilune.record("customer", { on_save = print })  --! did_save
+(function() function Customer:validate(errors) errors:add("name", "is too short") end end)()  --! self:invalid("column", "message")
+(function() function Customer:validate(other) end return ada:validation_errors() end)()  --> {}
+]==])
+end)

@@ -1048,7 +1048,7 @@ sections.option = {
   ["paranoid acts_as_paranoid deleted_at soft_deletes"] = "use the option soft_delete = \"deleted_at\"", ["created_at updated_at timestamp record_timestamps"] = "use the option timestamps = true",
   ["version optimistic_lock optimistic_locking locking"] = "use the option lock_version = \"column\"", ["enum enums"] = "use the option types = { column = perilune.enum{ ... } }",
   ["pk key id"] = "use the option `primary_key`",
-  ["columns fields"] = "list the names of the columns in order", ["validate validations validates"] = validations, ["hooks callbacks"] = hooks,
+  ["columns fields"] = "list the names of the columns in order", ["validate validations validates constraints rules validators"] = validations, ["hooks callbacks"] = hooks,
   ["limit offset order where filter conditions include includes select group attributes"] = "use a request: Class:filter{ ... }:order(\"column\"):limit(10):fetch_all()",
   ["readonly read_only mode"] = "use the option `read_only`", ["timeout"] = "use the option `busy_timeout`", ["message comment reason"] = "use the option `note`",
   ["immediate exclusive deferred_ kind isolation"] = "use db:in_transaction(kind, function() ... end)", ["column_types casts attribute_types"] = "use the option `types`",
