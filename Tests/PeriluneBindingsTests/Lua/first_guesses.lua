@@ -1960,3 +1960,34 @@ perilune.record("customer", { on_save = print })  --! did_save
 (function() function Customer:validate(other) end return ada:validation_errors() end)()  --> {}
 ]==])
 end)
+
+test("calls of records, requests and databases in other libraries lead to the ones here", function()
+  guesses([==[%s]==], [==[
+invoice:date("due")  --! record.column
+invoice:update("total")  --! record:update_changes{ total = value }
+invoice:update{ "total", "status" }  --! record:update_changes{ total = value }
+Invoice:filter_sql("total > ?", 1)  --! filter(sql, ...)
+db:last_inserted_rowid()  --! db:execute(sql, ...).inserted_rowid
+db:create_table("x", function(t) t:column("n", "integer"):check(function(n) return n >= 1 end) end)  --! ge(1)`, a method of the column
+Invoice:select("status", i.total:sum():as("sum")):group("status"):order("-sum")  --! order("sum DESC")
+Invoice:annotated_with(Invoice.lines:count():as("n")):order("-n")  --! order("n DESC")
+Invoice:order("-total")  --! Class.c.total:desc()
+perilune.json.encode(db:fetch_one("SELECT 1 AS id, 2 AS id"))  --! AS other_id
+perilune.json.encode{ 1, 2, name = 3 }  --! the name "name"
+perilune.json.encode(0 / 0)  --! NaN
+]==])
+end)
+
+test("calls of timers, jobs and errors in other libraries lead to the ones here", function()
+  guesses([==[%s]==], [==[
+perilune.every("1s", function(timer) timer:cancel() end)  --! declare `local timer` first
+perilune.after("1s", function(timer) timer:cancel() end)  --! declare `local timer` first
+perilune.after("1s", function(timer) end, 5):cancel()  --> true
+perilune.jobs("mail"):stop()  --! handler:cancel()
+perilune.spawn(print, "x"):wait(0.1)  --! task:cancel()
+tostring(perilune.jobs("mail"):counts())  --> "{ ready = 0, delayed = 0, blocked = 0, running = 0, done = 0, dead = 0, cancelled = 0 }"
+perilune.error("quota", "too many")  --! error{ kind = "quota"
+perilune.try(print)  --! pcall(f, ...)
+perilune.inspect{ 1, 2 }  --! perilune.json.encode(value) for lists
+]==])
+end)

@@ -57,7 +57,7 @@ sections.request = {
   ["where_like like contains starts_with ends_with"] = "use filter(Class.c.column:contains(text)), or :starts_with, :ends_with, :like(pattern)",
   ["where_null is_null where_nil"] = "use filter{ column = perilune.null }, or filter(Class.c.column:is_null())",
   ["where_exists"] = "use filter(perilune.exists(request)), or filter(Class.association:exists())",
-  ["where_raw raw_where"] = "use filter(sql, ...)",
+  ["where_raw raw_where filter_sql sql_filter filter_raw raw_filter where_sql"] = "use filter(sql, ...)",
   ["first first_or_none one one_or_none one_or_nil scalar_one scalar_one_or_none find_first find_one get_one take_one single first_or_nil "
     .. "first_or_default peek head fetch_first fetch_optional next only_one sole find_sole_by fetch"] =
     "use fetch_one(), which returns nil if no row matches; find() raises",
@@ -262,6 +262,8 @@ sections.record = {
   ["will_save did_save before_save after_save"] = hooks,
   ["save_nested nested_save"] = "use Class:save_nested(values)",
   ["is_a instance_of is_instance"] = "use Class:is(record)",
+  ["date date_components string integer float boolean"] =
+    "a field has the type of its column; use record.column",
   ["is_equal equals_to same_as hash_code database_equals equals eq same"] = "compare the keys, as in first.id == second.id",
   ["observe_changes on notify observe watch subscribe on_change"] = "use Class:filter_key(record.id):observe(function(records) ... end)",
   ["link_to associate_with attach link add_to_association"] = "use record:association():add(other)",
@@ -475,7 +477,7 @@ sections.database = {
     .. "fetch_string fetch_count count get_first_value single_value"] =
     "use db:fetch_value(sql, ...)",
   ["scalars values column fetch_column query_column select_values fetch_list fetch_col"] = "use db:fetch_values(sql, ...)",
-  ["last_insert_rowid getlastautoid last_insert_id last_id lastrowid insert_id last_inserted_id last_inserted_row_id last_rowid inserted_rowid"] =
+  ["last_insert_rowid getlastautoid last_insert_id last_id lastrowid insert_id last_inserted_id last_inserted_row_id last_rowid inserted_rowid last_inserted_rowid"] =
     "use db:execute(sql, ...).inserted_rowid",
   ["changes changed_rows affected_rows rows_affected rowcount row_count changes_count num_rows"] = "use db:execute(sql, ...).changed_rows",
   ["total_changes"] = "use db:fetch_value(\"SELECT total_changes()\")",
@@ -766,7 +768,9 @@ sections.jobs = {
   ["push add put insert send submit perform_later perform_async dispatch publish create perform defer_"] = "use jobs:enqueue(payload)",
   ["work process worker consume on subscribe register run handler each define"] = "use jobs:handle(function(payload) ... end)",
   ["delete remove discard"] = "use jobs:cancel(id)", ["size length count pending depth stats"] = "use jobs:counts()",
-  ["get fetch job"] = "use jobs:find(id)", ["all jobs where filter"] = "use jobs:list(options)", ["stop"] = "use jobs:pause()", ["start unpause"] = "use jobs:resume()",
+  ["get fetch job"] = "use jobs:find(id)", ["all jobs where filter"] = "use jobs:list(options)", ["stop stop_handling shutdown quit close"] = "use handler:cancel() on the result of jobs:handle(f) to stop handling jobs in this state; jobs:pause() stops "
+    .. "the queue in all processes, and in later runs, until jobs:resume()",
+  ["start unpause"] = "use jobs:resume()",
   ["clear purge clean vacuum delete_all empty"] = "use jobs:prune(options)", ["requeue restart"] = "use jobs:retry(id)",
 }
 sections.handler = {
@@ -995,7 +999,10 @@ sections.perilune = {
   ["dates date_time"] = "use perilune.date",
   ["uuid4 new_uuid guid uuid_v4 generate_uuid id new_id"] = "use perilune.uuid()", ["rand randint random_number rand_int"] = "use perilune.random(m, n)",
   ["NULL none nil_ none_ null_value db_null"] = "use perilune.null",
-  ["binary bytes buffer"] = "use perilune.blob(bytes)", ["print debug logger info warn error warning notice trace"] = "use perilune.log.info(message, fields), and likewise debug, warning and error",
+  ["binary bytes buffer"] = "use perilune.blob(bytes)",
+  ["error throw fail"] = "use error(message), or error{ kind = \"quota\", message = \"...\" } for an error with fields; perilune.log.error(message, fields) writes to the log",
+  ["try protect protected safe_call attempt xpcall pcall rescue"] = "use pcall(f, ...), which returns false and the error object if f raises",
+  ["print debug logger info warn warning notice trace"] = "use perilune.log.info(message, fields), and likewise debug, warning and error",
   ["to_json json_encode encode stringify"] = "use perilune.json.encode(value)", ["from_json json_decode decode parse"] = "use perilune.json.decode(text)",
   ["on on_event trigger rule workflow job_ automate on_change listen when_changed"] = "use perilune.automation{ name = ..., on = ..., run = function ... end }",
   ["queue_job job enqueue job_queue background perform_later"] = "use perilune.jobs(name):enqueue(payload)",
@@ -1018,7 +1025,7 @@ sections.perilune = {
   ["preview dry_run simulate plan"] = "use `perilune run --preview FILE`, or db:record_changes(function(db) ... end), which returns a changeset",
   ["freeze travel travel_to set_now mock_time freeze_time fake_clock"] = "use t.clock:set(instant) in a scenario", ["exit quit stop"] = "use os.exit(code)",
   ["help docs man reference"] = "use the command `perilune help NAME`", ["argument parameters_ option options get_arg"] = "use the global `arg`, or the values of `...`",
-  ["inspect dump pp pretty print_table pretty_print show"] = "use print(value), or perilune.json.encode(value)",
+  ["inspect dump pp pretty print_table pretty_print show"] = "use print(value) for records and rows, perilune.json.encode(value) for lists and other tables",
   ["duration seconds minutes hours days interval_of timedelta period"] = "durations are texts, as in perilune.sleep(\"1h30m\"), or tables for dates: date:add{ days = 1 }",
   ["read_file open_file write_file readfile file_read fs read_lines"] = "use io.open(path), or io.lines(path)",
   ["load load_file dofile run_file run_script include_file"] = "use dofile(path), or require(\"module\")",
