@@ -1968,7 +1968,7 @@ invoice:update("total")  --! record:update_changes{ total = value }
 invoice:update{ "total", "status" }  --! record:update_changes{ total = value }
 Invoice:filter_sql("total > ?", 1)  --! filter(sql, ...)
 db:last_inserted_rowid()  --! db:execute(sql, ...).inserted_rowid
-db:create_table("x", function(t) t:column("n", "integer"):check(function(n) return n >= 1 end) end)  --! ge(1)`, a method of the column
+db:create_table("x", function(t) t:column("n", "integer"):check(function(n) return n >= 1 end) end)  --! comparisons are methods of columns
 Invoice:select("status", i.total:sum():as("sum")):group("status"):order("-sum")  --! order("sum DESC")
 Invoice:annotated_with(Invoice.lines:count():as("n")):order("-n")  --! order("n DESC")
 Invoice:order("-total")  --! Class.c.total:desc()

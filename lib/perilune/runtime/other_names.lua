@@ -233,7 +233,7 @@ sections.record = {
   ["field_changed did_change is_changed_field changed is_changed dirty is_dirty modified is_modified has_changed unsaved saved_changes is_unsaved has_unsaved_changes has_database_changes"] =
     "use record:has_changes()",
   ["changed_columns_list changed_attributes changed_fields dirty_fields previous_changes changes_to_save changed_columns database_changes diff get_changes"] =
-    "use record:changes(), which returns the old value of each changed column",
+    "use record:changes(), as in record:changes().name.old; a changed column has the values `old` and `new`",
   ["is_in_database is_stored stored was_new just_created is_deleted was_deleted new_record is_new_record is_new persisted is_persisted destroyed is_destroyed saved is_saved in_database is_inserted exists_in_database"] = own_state,
   ["errors_on error_for is_valid_record validate_or_fail run_validations valid_for valid is_valid errors validate_record get_errors validations check_valid error_messages full_messages is_invalid"] =
     "use record:validation_errors(), an empty list if the record is valid; save, insert and update validate too",
@@ -274,9 +274,9 @@ sections.record = {
 --- Patterns of names with another name in them: a column, unless the third element allows any name.
 local patterns = {
   record = {
-    { "^(.+)_was$", "use record:changes().%s, the old value if it has changed" },
+    { "^(.+)_was$", "use record:changes().%s, which has the values `old` and `new` if the column has changed" },
     { "^(.+)_changed$", "use record:changes().%s ~= nil" },
-    { "^(.+)_before_last_save$", "use record:changes().%s before saving", true },
+    { "^(.+)_before_last_save$", "use record:changes().%s.old before saving, as in function Class:around_update(write)", true },
     { "^get_(.+)$", "read the field: record.%s" },
     { "^set_(.+)$", "assign the field: record.%s = value", true },
     { "^is_(.+)$", "read the field: record.%s" },
