@@ -281,3 +281,10 @@ test("an unfetched column is written once it has a value", function()
   equal(part:update_changes{ b = 2 }, true)
   equal(P:find(1).b, 2)
 end)
+
+test("a change prints its old and its new value", function()
+  db:execute("CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT)")
+  local tag = perilune.record("tag"):insert{ name = "sea" }
+  tag.name = nil
+  equal(tostring(tag:changes().name), "sea -> NULL")
+end)

@@ -2059,5 +2059,53 @@ perilune.date("7 days ago")  --! perilune.now():add{ days = 1 }
 perilune.date("+1 month")  --! perilune.now():add{ days = 1 }
 perilune.queue(nil, { busy_timeout = 5000 })  --! "5000ms"
 perilune.queue(nil, { busy_timeout = 30 })  --> database (in memory)
+
+test("hooks and validations of other libraries lead to the ones of record classes", function()
+  guesses([==[%s]==], [==[
+(function() function Customer:on_save() end end)()  --! did_save
+(function() function Customer:onUpdate() end end)()  --! did_update
+(function() function Customer:pre_delete() end end)()  --! will_delete
+(function() function Customer:post_create() end end)()  --! did_insert
+(function() function Customer:around_commit() end end)()  --! around_save
+(function() function Customer:did_select() end end)()  --! did_fetch
+(function() function Customer:post_load() end end)()  --! did_fetch
+(function() function Customer:on_commit() end end)()  --! db:after_next_transaction
+(function() function Customer:on_time() return 5 end return ada:on_time() end)()  --> 5
+(function() Customer.constraints = { name = function() end } end)()  --! Class:validate()
+perilune.record("customer", { constraints = {} })  --! Class:validate()
+perilune.record("customer", { on_save = print })  --! did_save
+(function() function Customer:validate(errors) errors:add("name", "is too short") end end)()  --! self:invalid("column", "message")
+(function() function Customer:validate(other) end return ada:validation_errors() end)()  --> {}
+]==])
+end)
+
+test("calls of records, requests and databases in other libraries lead to the ones here", function()
+  guesses([==[%s]==], [==[
+invoice:date("due")  --! record.column
+invoice:update("total")  --! record:update_changes{ total = value }
+invoice:update{ "total", "status" }  --! record:update_changes{ total = value }
+Invoice:filter_sql("total > ?", 1)  --! filter(sql, ...)
+db:last_inserted_rowid()  --! db:execute(sql, ...).inserted_rowid
+db:create_table("x", function(t) t:column("n", "integer"):check(function(n) return n >= 1 end) end)  --! comparisons are methods of columns
+Invoice:select("status", i.total:sum():as("sum")):group("status"):order("-sum")  --! order("sum DESC")
+Invoice:annotated_with(Invoice.lines:count():as("n")):order("-n")  --! order("n DESC")
+Invoice:order("-total")  --! Class.c.total:desc()
+perilune.json.encode(db:fetch_one("SELECT 1 AS id, 2 AS id"))  --! AS other_id
+perilune.json.encode{ 1, 2, name = 3 }  --! the name "name"
+perilune.json.encode(0 / 0)  --! NaN
+]==])
+end)
+
+test("calls of timers, jobs and errors in other libraries lead to the ones here", function()
+  guesses([==[%s]==], [==[
+perilune.every("1s", function(timer) timer:cancel() end)  --! declare `local timer` first
+perilune.after("1s", function(timer) timer:cancel() end)  --! declare `local timer` first
+perilune.after("1s", function(timer) end, 5):cancel()  --> true
+perilune.jobs("mail"):stop()  --! handler:cancel()
+perilune.spawn(print, "x"):wait(0.1)  --! task:cancel()
+tostring(perilune.jobs("mail"):counts())  --> "{ ready = 0, delayed = 0, blocked = 0, running = 0, done = 0, dead = 0, cancelled = 0 }"
+perilune.error("quota", "too many")  --! error{ kind = "quota"
+perilune.try(print)  --! pcall(f, ...)
+perilune.inspect{ 1, 2 }  --! perilune.json.encode(value) for lists
 ]==])
 end)

@@ -19,7 +19,7 @@ test("integers stay integers, floats stay floats, and both keep every digit", fu
   equal(decode "123456789012345678901", 123456789012345678901.0)
   matches(fails("conversion", encode, { x = { 0 / 0 } }), "the value.x[1]: JSON has no NaN")
   matches(fails("conversion", encode, -(0 / 0)), "JSON has no NaN")
-  matches(fails("conversion", encode, math.huge), "JSON has no inf")
+  matches(fails("conversion", encode, math.huge), "JSON has no infinity")
 end)
 
 test("an empty table becomes an object unless it was marked or read as an array", function()

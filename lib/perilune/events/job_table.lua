@@ -303,6 +303,12 @@ local counts_metatable = { __name = "job counts", __index = function(counts, nam
   local names = {}
   for state in next, counts do names[#names + 1] = state end
   require("perilune.runtime.other_names").raise("job_counts", "state", name, names)
+end, __tostring = function(counts)
+  local parts = {}
+  for index, state in ipairs{ "ready", "delayed", "blocked", "running", "done", "dead", "cancelled" } do
+    parts[index] = state .. " = " .. counts[state]
+  end
+  return "{ " .. table.concat(parts, ", ") .. " }"
 end }
 
 --- Returns the number of jobs of a queue in each state.

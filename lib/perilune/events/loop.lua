@@ -15,6 +15,17 @@ local function check_function(name, f)
   end
 end
 
+-- Kept in a local variable, because scripts may change the library `debug` later.
+local parameter_name = debug and debug.getlocal
+
+--- Raises for a function that expects its timer as an argument, as in other libraries.
+local function check_parameter(name, f, ...)
+  if parameter_name and select("#", ...) == 0 and parameter_name(f, 1) == "timer" then
+    errors.raise("argument", ("%s: the function gets no timer; declare `local timer` first, then `timer = %s(...)`, and call "
+      .. "timer:cancel()"):format(name, name))
+  end
+end
+
 --- Returns a function that calls another function with the given arguments.
 local function bind(f, ...)
   if select("#", ...) == 0 then return f end
@@ -51,6 +62,7 @@ checks.seal(Handle, { "id" }, "timer")
 function public.after(seconds, f, ...)
   seconds = read_seconds("perilune.after", seconds)
   check_function("perilune.after", f)
+  check_parameter("perilune.after", f, ...)
   return make_handle(native_loop.start_timer(seconds, nil, bind(f, ...)))
 end
 
@@ -70,6 +82,7 @@ end
 function public.every(seconds, f, ...)
   local period = read_seconds("perilune.every", seconds, 0.001)
   check_function("perilune.every", f)
+  check_parameter("perilune.every", f, ...)
   local option = options_of_timers(...)
   if option then
     errors.raise("argument", ("perilune.every: no option `%s`; further arguments are passed to the function, and a first run at once is a "

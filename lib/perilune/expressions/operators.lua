@@ -304,8 +304,8 @@ local function define_comparison_error(event, symbols, method, mirrored)
     local is_shown, text = pcall(tostring, column)
     local name = column.shape.op == "column" and "Class.c." .. tostring(column.shape.detail) or is_shown and "(" .. text .. ")" or "expression"
     local value = type(other) == "number" and tostring(other) or type(other) == "string" and ("%q"):format(other) or "value"
-    raise("argument", symbols .. " of Lua return true or false, which is not a condition; use `" .. name .. ":"
-      .. (is_mirrored and mirrored or method) .. "(" .. value .. ")`")
+    raise("argument", symbols .. " of Lua return true or false, which is not a condition; comparisons are methods of columns, use `"
+      .. name .. ":" .. (is_mirrored and mirrored or method) .. "(" .. value .. ")`")
   end
 end
 

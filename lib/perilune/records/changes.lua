@@ -74,6 +74,8 @@ end
 local change_metatable = { __name = "change", __index = function(_, name)
   if name == "old" or name == "new" then return nil end
   errors.raise("unknown_member", ("a change has no member `%s`; use `old` and `new`"):format(tostring(name)), { name = name })
+end, __tostring = function(change)
+  return ("%s -> %s"):format(change.old == nil and "NULL" or tostring(change.old), change.new == nil and "NULL" or tostring(change.new))
 end }
 
 --- Returns the differences from the row: column -> `{ old = ..., new = ... }`, with nil for NULL. For a record without a row, each of its

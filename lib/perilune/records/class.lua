@@ -363,22 +363,29 @@ local function may_be_called(value)
 end
 
 --- Names of hook moments and verbs in other libraries.
-local moments = { will_ = "will_", did_ = "did_", around_ = "around_", before_ = "will_", after_ = "did_" }
+local moments = {
+  will_ = "will_", did_ = "did_", around_ = "around_", before_ = "will_", after_ = "did_", pre_ = "will_", post_ = "did_", on_ = "did_",
+}
 local hooked_verbs = { create = "insert", destroy = "delete", remove = "delete" }
 
 --- Hooks of other libraries that have no counterpart here, with the call to use instead.
-local other_hooks = {
-  after_commit = "use db:after_next_transaction(on_commit) in did_save", after_rollback = "use db:after_next_transaction(nil, on_rollback) in will_save",
-  before_validation = "use will_save, which runs before validate", after_validation = "use validate", after_find = "use did_fetch", after_fetch = "use did_fetch",
-  did_load = "use did_fetch", did_find = "use did_fetch", did_validate = "use validate",
-  will_validate = "use will_save, which runs before validate",
-  did_commit = "use db:after_next_transaction(on_commit) in did_save", will_commit = "use did_save, which runs inside the transaction",
-  did_rollback = "use db:after_next_transaction(nil, on_rollback) in will_save",
-  after_load = "use did_fetch", after_initialize = "use did_fetch", before_commit = "use did_save, which runs inside the transaction",
-}
+local other_hooks = {}
+
+for names, use in pairs{
+  ["after_commit did_commit on_commit post_commit"] = "use db:after_next_transaction(on_commit) in did_save",
+  ["after_rollback did_rollback on_rollback post_rollback"] = "use db:after_next_transaction(nil, on_rollback) in will_save",
+  ["before_commit will_commit pre_commit"] = "use did_save, which runs inside the transaction",
+  ["around_commit"] = "use around_save, which runs inside the transaction",
+  ["before_validation before_validate will_validate pre_validate"] = "use will_save, which runs before validate",
+  ["after_validation after_validate did_validate post_validate on_validate around_validation around_validate"] = "use validate",
+  ["after_find after_fetch after_load after_select after_initialize did_load did_find did_select on_load on_fetch post_load "
+    .. "post_fetch post_find"] = "use did_fetch",
+} do
+  for name in names:gmatch("%S+") do other_hooks[name] = use end
+end
 
 --- Members of classes in other libraries that are tables of definitions.
-local other_definitions = { hooks = "before_save", callbacks = "before_save", validates = "validates", validations = "validates", validate = "validates", validation = "validates", rules = "validates",
+local other_definitions = { hooks = "before_save", callbacks = "before_save", validates = "validates", validations = "validates", validate = "validates", validation = "validates", rules = "validates", constraints = "validates",
   scopes = "scope", relations = "relationship", relationships = "relationship", associations = "relationship" }
 
 --- Names under which other libraries define validations.
@@ -435,8 +442,9 @@ end
 --- Raises for a method whose name resembles the name of a hook, here or in another library, because the method would never be called.
 local function check_hook(name)
   if record_class.hooks[name] or name == "did_fetch" then return end
-  if other_hooks[name] then raise("unknown_hook", ("no hook `%s`; %s"):format(name, other_hooks[name]), { name = name }) end
-  local own_moment, verb = name:gsub("%u", function(letter) return "_" .. letter:lower() end):match("^(%l+_)(.+)$")
+  local folded = name:gsub("%u", function(letter) return "_" .. letter:lower() end)
+  if other_hooks[folded] then raise("unknown_hook", ("no hook `%s`; %s"):format(name, other_hooks[folded]), { name = name }) end
+  local own_moment, verb = folded:match("^(%l+_)(.+)$")
   local moment = moments[own_moment]
   if not moment or own_moment ~= moment and not (hooked_verbs[verb] or record_class.hooks["will_" .. verb]) then return end
   verb = hooked_verbs[verb] or verb
@@ -449,6 +457,17 @@ local function check_hook(name)
   if not verb then return end
   local suggestion = moment .. verb
   raise("unknown_hook", ("no hook `%s`; did you mean `%s`?"):format(name, suggestion), { name = name, suggestion = suggestion })
+end
+
+-- Kept in a local variable, because scripts may change the library `debug` later.
+local parameter_name = debug and debug.getlocal
+
+--- Raises for a function `validate` with a parameter for errors, which would receive the database.
+local function check_validate(info, value)
+  local parameter = type(value) == "function" and parameter_name and parameter_name(value, 2)
+  if type(parameter) ~= "string" or not parameter:lower():find("^err") then return end
+  raise("argument", ("validate of `%s`: the argument `%s` would be the database; use self:invalid(\"column\", \"message\") for each error")
+    :format(info.table, parameter))
 end
 
 --- Clears the cached lookups of records. Must be called when the methods of a class have changed.
@@ -492,6 +511,7 @@ local function define(class, name, value)
   if value ~= nil then
     check_hook(name)
     check_definitions(name, value)
+    if name == "validate" then check_validate(info, value) end
     if assigned_options[name] or metamethods[name] then check_assigned(info, name, value) end
   end
   rawset(info.members, name, value)

@@ -62,10 +62,18 @@ local cures = {
   refresh = "use record:update_changes{ column = value }",
 }
 
+--- Raises for the name of a column to write, instead of options.
+local function check_is_no_column(verb, name)
+  if type(name) ~= "string" or verb ~= "update" and verb ~= "save" then return end
+  errors.raise("argument", ("%s: expected a table of options, got %s; use record:update_changes{ %s = value } to write single columns")
+    :format(verb, errors.describe(name), name))
+end
+
 --- Raises for names that are not options of a verb. If no option has a similar name, assumes that the table contains columns.
 local function check_are_options(verb, options, known)
   local is_known, err = pcall(checks.option_names, verb, options, known, verb:find("_all$") and "list_option" or "write_option")
   if is_known then return end
+  check_is_no_column(verb, options[1])
   if err.kind ~= "unknown_option" or err.suggestion or err.advice or not cures[verb] then error(err, 0) end
   errors.raise("unknown_option", ("%s: no option `%s`; %s"):format(verb, err.name, cures[verb]), { name = err.name, advice = cures[verb] })
 end
@@ -76,6 +84,7 @@ function record_options.read(verb, options)
   if carried[options] then return carried[options] end
   if native_records.is_database(options) then arity.refuse_database(verb) end
   if type(options) ~= "table" or native_records.class_of(options) then
+    check_is_no_column(verb, options)
     errors.raise("argument", ("%s: expected a table of options, got %s%s"):format(verb, errors.describe(options),
       checks.option_cure(options, record_options.by_verb[verb])))
   end

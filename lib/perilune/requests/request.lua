@@ -263,6 +263,9 @@ function request.term(self, text, method)
     raise("argument", method .. ": `*` is not a column; without select, all columns are fetched, and perilune.count() counts rows")
   elseif orders[method] and text:find("^[-!]%s*[%a_][%w_]*$") then
     local name = text:match("[%w_]+")
+    if selects_name(self.node, name) or names_column(self.node, name) then
+      raise("argument", ("%s: %q is the negative value of a selected column; use %s(\"%s DESC\") for the descending order"):format(method, text, method, name))
+    end
     raise("argument", ("%s: %q is the negative value of the column; use %s(Class.c.%s:desc()) for the descending order"):format(method, text, method, name))
   elseif orders[method] and (text:lower() == "desc" or text:lower() == "asc") then
     raise("argument", ("%s: `%s` is not a column; use %s(Class.c.name:%s()), or %s(\"name %s\")"):format(method, text, method, text:lower(), method, text:upper()))

@@ -113,6 +113,7 @@ end
 
 --- What to write in place of surplus arguments of limited functions.
 local cures = {
+  ["task:wait"] = "a wait has no time limit; use perilune.after(\"5s\", function() task:cancel() end) before it",
   ["perilune.enum"] = "use perilune.enum{ \"a\", \"b\" }", ["perilune.case"] = "use perilune.case{ { condition, value }, otherwise = value }",
   ["perilune.count"] = "use Class.c.name:count() to count the values of a column", ["perilune.automation"] = "use perilune.automation{ name = ..., on = { ... }, run = f }",
   ["perilune.emit"] = "pass several values in a table", ["perilune.vector"] = "use perilune.vector{ 1, 2 }",

@@ -63,7 +63,7 @@ end
 --- Returns the shortest text that reads as the same float, and as a float.
 local function write_float(number, path, depth)
   if number ~= number or number == math.huge or number == -math.huge then
-    fail_at(path, depth, "JSON has no %s", number ~= number and "NaN" or tostring(number))
+    fail_at(path, depth, "JSON has no %s", number ~= number and "NaN" or number > 0 and "infinity" or "-infinity")
   end
   for precision = 15, 17 do
     local text = ("%." .. precision .. "g"):format(number)
@@ -72,6 +72,18 @@ local function write_float(number, path, depth)
 end
 
 local write
+
+--- Fails for a row with several columns of one name, all but the first of which have only positions.
+local function check_columns(value, path, depth)
+  if not require("perilune.native.records").is_row(value) then return end
+  local is_there = {}
+  for _, name in ipairs(require("perilune.native.rows").columns(value)) do
+    if is_there[name] then
+      fail_at(path, depth, "a row with two columns named `%s`; name one of them in SQL, as in SELECT a.%s, b.%s AS other_%s", name, name, name, name)
+    end
+    is_there[name] = true
+  end
+end
 
 --- Returns the length of a list; nil if the table has names as keys, so that it is not a list.
 local function list_length(value, path, depth)
@@ -85,7 +97,10 @@ local function list_length(value, path, depth)
       fail_at(path, depth, "expected names or positions as keys, got %s", errors.describe(key))
     end
   end
-  if named and count > 0 then fail_at(path, depth, "a table with positions and the name \"%s\"", named) end
+  if named and count > 0 then
+    check_columns(value, path, depth)
+    fail_at(path, depth, "a table with positions and the name \"%s\"", named)
+  end
   if count < last then
     fail_at(path, depth, "a list with a hole (%d values, the last at %d); fill it with perilune.null", count, last)
   end

@@ -57,7 +57,7 @@ sections.request = {
   ["where_like like contains starts_with ends_with"] = "use filter(Class.c.column:contains(text)), or :starts_with, :ends_with, :like(pattern)",
   ["where_null is_null where_nil"] = "use filter{ column = perilune.null }, or filter(Class.c.column:is_null())",
   ["where_exists"] = "use filter(perilune.exists(request)), or filter(Class.association:exists())",
-  ["where_raw raw_where"] = "use filter(sql, ...)",
+  ["where_raw raw_where filter_sql sql_filter filter_raw raw_filter where_sql"] = "use filter(sql, ...)",
   ["first first_or_none one one_or_none one_or_nil scalar_one scalar_one_or_none find_first find_one get_one take_one single first_or_nil "
     .. "first_or_default peek head fetch_first fetch_optional next only_one sole find_sole_by fetch"] =
     "use fetch_one(), which returns nil if no row matches; find() raises",
@@ -233,7 +233,7 @@ sections.record = {
   ["field_changed did_change is_changed_field changed is_changed dirty is_dirty modified is_modified has_changed unsaved saved_changes is_unsaved has_unsaved_changes has_database_changes"] =
     "use record:has_changes()",
   ["changed_columns_list changed_attributes changed_fields dirty_fields previous_changes changes_to_save changed_columns database_changes diff get_changes"] =
-    "use record:changes(), which returns the old value of each changed column",
+    "use record:changes(), as in record:changes().name.old; a changed column has the values `old` and `new`",
   ["is_in_database is_stored stored was_new just_created is_deleted was_deleted new_record is_new_record is_new persisted is_persisted destroyed is_destroyed saved is_saved in_database is_inserted exists_in_database"] = own_state,
   ["errors_on error_for is_valid_record validate_or_fail run_validations valid_for valid is_valid errors validate_record get_errors validations check_valid error_messages full_messages is_invalid"] =
     "use record:validation_errors(), an empty list if the record is valid; save, insert and update validate too",
@@ -262,6 +262,8 @@ sections.record = {
   ["will_save did_save before_save after_save"] = hooks,
   ["save_nested nested_save"] = "use Class:save_nested(values)",
   ["is_a instance_of is_instance"] = "use Class:is(record)",
+  ["date date_components string integer float boolean"] =
+    "a field has the type of its column; use record.column",
   ["is_equal equals_to same_as hash_code database_equals equals eq same"] = "compare the keys, as in first.id == second.id",
   ["observe_changes on notify observe watch subscribe on_change"] = "use Class:filter_key(record.id):observe(function(records) ... end)",
   ["link_to associate_with attach link add_to_association"] = "use record:association():add(other)",
@@ -272,9 +274,9 @@ sections.record = {
 --- Patterns of names with another name in them: a column, unless the third element allows any name.
 local patterns = {
   record = {
-    { "^(.+)_was$", "use record:changes().%s, the old value if it has changed" },
+    { "^(.+)_was$", "use record:changes().%s, which has the values `old` and `new` if the column has changed" },
     { "^(.+)_changed$", "use record:changes().%s ~= nil" },
-    { "^(.+)_before_last_save$", "use record:changes().%s before saving", true },
+    { "^(.+)_before_last_save$", "use record:changes().%s.old before saving, as in function Class:around_update(write)", true },
     { "^get_(.+)$", "read the field: record.%s" },
     { "^set_(.+)$", "assign the field: record.%s = value", true },
     { "^is_(.+)$", "read the field: record.%s" },
@@ -475,7 +477,7 @@ sections.database = {
     .. "fetch_string fetch_count count get_first_value single_value"] =
     "use db:fetch_value(sql, ...)",
   ["scalars values column fetch_column query_column select_values fetch_list fetch_col"] = "use db:fetch_values(sql, ...)",
-  ["last_insert_rowid getlastautoid last_insert_id last_id lastrowid insert_id last_inserted_id last_inserted_row_id last_rowid inserted_rowid"] =
+  ["last_insert_rowid getlastautoid last_insert_id last_id lastrowid insert_id last_inserted_id last_inserted_row_id last_rowid inserted_rowid last_inserted_rowid"] =
     "use db:execute(sql, ...).inserted_rowid",
   ["changes changed_rows affected_rows rows_affected rowcount row_count changes_count num_rows"] = "use db:execute(sql, ...).changed_rows",
   ["total_changes"] = "use db:fetch_value(\"SELECT total_changes()\")",
@@ -789,7 +791,9 @@ sections.jobs = {
   ["push add put insert send submit perform_later perform_async dispatch publish create perform defer_"] = "use jobs:enqueue(payload)",
   ["work process worker consume on subscribe register run handler each define"] = "use jobs:handle(function(payload) ... end)",
   ["delete remove discard"] = "use jobs:cancel(id)", ["size length count pending depth stats"] = "use jobs:counts()",
-  ["get fetch job"] = "use jobs:find(id)", ["all jobs where filter"] = "use jobs:list(options)", ["stop"] = "use jobs:pause()", ["start unpause"] = "use jobs:resume()",
+  ["get fetch job"] = "use jobs:find(id)", ["all jobs where filter"] = "use jobs:list(options)", ["stop stop_handling shutdown quit close"] = "use handler:cancel() on the result of jobs:handle(f) to stop handling jobs in this state; jobs:pause() stops "
+    .. "the queue in all processes, and in later runs, until jobs:resume()",
+  ["start unpause"] = "use jobs:resume()",
   ["clear purge clean vacuum delete_all empty"] = "use jobs:prune(options)", ["requeue restart"] = "use jobs:retry(id)",
 }
 sections.handler = {
@@ -1018,7 +1022,10 @@ sections.perilune = {
   ["dates date_time"] = "use perilune.date",
   ["uuid4 new_uuid guid uuid_v4 generate_uuid id new_id"] = "use perilune.uuid()", ["rand randint random_number rand_int"] = "use perilune.random(m, n)",
   ["NULL none nil_ none_ null_value db_null"] = "use perilune.null",
-  ["binary bytes buffer"] = "use perilune.blob(bytes)", ["print debug logger info warn error warning notice trace"] = "use perilune.log.info(message, fields), and likewise debug, warning and error",
+  ["binary bytes buffer"] = "use perilune.blob(bytes)",
+  ["error throw fail"] = "use error(message), or error{ kind = \"quota\", message = \"...\" } for an error with fields; perilune.log.error(message, fields) writes to the log",
+  ["try protect protected safe_call attempt xpcall pcall rescue"] = "use pcall(f, ...), which returns false and the error object if f raises",
+  ["print debug logger info warn warning notice trace"] = "use perilune.log.info(message, fields), and likewise debug, warning and error",
   ["to_json json_encode encode stringify"] = "use perilune.json.encode(value)", ["from_json json_decode decode parse"] = "use perilune.json.decode(text)",
   ["on on_event trigger rule workflow job_ automate on_change listen when_changed"] = "use perilune.automation{ name = ..., on = ..., run = function ... end }",
   ["queue_job job enqueue job_queue background perform_later"] = "use perilune.jobs(name):enqueue(payload)",
@@ -1041,7 +1048,7 @@ sections.perilune = {
   ["preview dry_run simulate plan"] = "use `perilune run --preview FILE`, or db:record_changes(function(db) ... end), which returns a changeset",
   ["freeze travel travel_to set_now mock_time freeze_time fake_clock"] = "use t.clock:set(instant) in a scenario", ["exit quit stop"] = "use os.exit(code)",
   ["help docs man reference"] = "use the command `perilune help NAME`", ["argument parameters_ option options get_arg"] = "use the global `arg`, or the values of `...`",
-  ["inspect dump pp pretty print_table pretty_print show"] = "use print(value), or perilune.json.encode(value)",
+  ["inspect dump pp pretty print_table pretty_print show"] = "use print(value) for records and rows, perilune.json.encode(value) for lists and other tables",
   ["duration seconds minutes hours days interval_of timedelta period"] = "durations are texts, as in perilune.sleep(\"1h30m\"), or tables for dates: date:add{ days = 1 }",
   ["read_file open_file write_file readfile file_read fs read_lines"] = "use io.open(path), or io.lines(path)",
   ["load load_file dofile run_file run_script include_file"] = "use dofile(path), or require(\"module\")",
@@ -1071,7 +1078,7 @@ sections.option = {
   ["paranoid acts_as_paranoid deleted_at soft_deletes"] = "use the option soft_delete = \"deleted_at\"", ["created_at updated_at timestamp record_timestamps"] = "use the option timestamps = true",
   ["version optimistic_lock optimistic_locking locking"] = "use the option lock_version = \"column\"", ["enum enums"] = "use the option types = { column = perilune.enum{ ... } }",
   ["pk key id"] = "use the option `primary_key`",
-  ["columns fields"] = "list the names of the columns in order", ["validate validations validates"] = validations, ["hooks callbacks"] = hooks,
+  ["columns fields"] = "list the names of the columns in order", ["validate validations validates constraints rules validators"] = validations, ["hooks callbacks"] = hooks,
   ["limit offset order where filter conditions include includes select group attributes"] = "use a request: Class:filter{ ... }:order(\"column\"):limit(10):fetch_all()",
   ["readonly read_only mode"] = "use the option `read_only`", ["timeout"] = "use the option `busy_timeout`", ["message comment reason"] = "use the option `note`",
   ["immediate exclusive deferred_ kind isolation"] = "use db:in_transaction(kind, function() ... end)", ["column_types casts attribute_types"] = "use the option `types`",

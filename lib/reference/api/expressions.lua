@@ -3,7 +3,8 @@
 ---Conditions and computed columns, written in Lua and checked against the schema.
 ---
 ---`Book.c.year` is the column `year`. The operators `+ - * / // % ..` compute, and `& | ~` combine conditions. Lua's operators `<`, `<=`
----and `==` cannot make conditions; use the methods `lt`, `le` and `eq`. Values are written as the column stores them.
+---and `==` cannot make conditions; use the methods `lt`, `le` and `eq`. Lua's `and` and `or`
+---return one of their operands, so `a and b` is the condition `b` alone. Values are written as the column stores them.
 
 ---@class perilune.expression
 ---@access any

@@ -222,7 +222,8 @@ local handler = {}
 ---@raises none
 function handler:cancel() end
 
----Waits until no job is running in this process and none is ready.
+---Waits until no job is running in this process and none is ready. If the queue is paused, it waits only for the running jobs: ready jobs
+---remain.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---local handler = jobs:handle(function(job) print(job.payload) end)

@@ -459,7 +459,9 @@ function record:update(db, options) end
 ---@raises record_not_found: the row no longer exists
 function record:update_changes(change, options) end
 
----Updates the row, or inserts it if it does not exist or the record's key is NULL. An update writes the same columns as `update`.
+---Updates the row, or inserts it if it does not exist or the record's key is NULL. An update writes the same columns as `update`,
+---all that the record has, and so overwrites values that others have written since it was fetched; `update_changes` writes only the columns
+---that differ.
 ---```lua
 ---local tag = Tag{ id = 9, name = "ships" }
 ---tag:save()
@@ -691,13 +693,19 @@ function hooks:did_insert(db) end
 ---@param columns table<string, true> the columns that are written, also as a list
 function hooks:will_update(db, columns) end
 
----Is called around the SQL of the write; it must call `write` once.
+---Is called around the SQL of the write; it must call `write` once. The difference to the row, `self:changes()`, exists only before the
+---write, and `columns` are all columns of an `update`, so this hook can log changes:
 ---```lua
 ---function Tag:around_update(write, db, columns)
+---  local changes = self:changes()
 ---  write()
----  print(self.name)
+---  for column, change in pairs(changes) do
+---    print(column, change.old, change.new)
+---  end
 ---end
----Tag:find(1):update_changes{ name = "ocean" }  --> ocean
+---local tag = Tag:find(1)
+---tag.name = "ocean"
+---tag:save()  --> name	sea	ocean
 ---```
 ---@param write fun()
 ---@param db perilune.database
