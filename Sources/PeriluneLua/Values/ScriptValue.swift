@@ -253,10 +253,10 @@ extension ScriptValue {
     public var bool: Bool? { if case .boolean(let value) = self { value } else { nil } }
 
     /// The integer, or a float without a fractional part as an integer; `nil` for other values.
-    public var int: Int64? {
+    public var int: Int? {
         switch self {
-        case .integer(let value): value
-        case .number(let value): Int64(exactly: value)
+        case .integer(let value): Int(exactly: value)
+        case .number(let value): Int(exactly: value)
         default: nil
         }
     }
