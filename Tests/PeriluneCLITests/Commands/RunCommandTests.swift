@@ -813,6 +813,7 @@ import Testing
         var result = try folder.perilune("help", "nonsense")
         #expect((result.status, result.output) == (64, ""))
         #expect(result.errors.contains("no help on nonsense"))
+        #expect(try folder.perilune("help", "ScriptHost").errors.contains("names in Swift"))
         #expect(try folder.perilune("help", "fetch_al").errors.contains("did you mean `fetch_all`?"))
         #expect(try folder.perilune("help", "rnu").errors.contains("did you mean `run`?"))
         #expect(try folder.perilune("help", "run").status == 0)
