@@ -22,12 +22,19 @@ import Testing
     @Test(arguments: [
         ("0.5", "0.5"), ("0.1", "0.1"), ("3", "3.0"), ("-0", "-0.0"), ("1e300", "1e+300"), ("inf", "9e999"), ("-inf", "-9e999"),
         ("nan", "NULL"),
+        ("19.99", "19.99"), ("5852.73", "5852.73"), ("-0.07", "-0.07"), ("1.999", "1.999"),
+        ("123456789012.34", "123456789012.34"),
         // SQLite 3.40 reads the shortest decimals of these numbers as their neighbors.
         ("204.000651972", "204.00065197199999"), ("992.39767199999994", "992.39767199999994"),
         ("16.345678901234567", "16.345678901234567"), ("0.30000000000000004", "0.30000000000000004"),
     ])
     func `a float is written as the shortest decimal that SQLite reads back exactly`(value: String, literal: String) {
         #expect(FloatLiteral.text(Double(value)!) == literal)
+    }
+
+    @Test func `prices with two decimals keep their digits`() {
+        let changed = (0..<200_000).map { Double($0) / 100 }.filter { FloatLiteral.decimal($0) != $0.description }
+        #expect(changed == [])
     }
 
     @Test func `SQLite reads back literals of decimals with up to 12 digits`() throws {
