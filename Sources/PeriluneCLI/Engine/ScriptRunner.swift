@@ -145,7 +145,7 @@ struct ScriptRunner {
             if error.code == .exit, case .integer(let status) = error.fields["status"] {
                 return Ending(status: ExitStatus.status(requested: status))
             }
-            return Ending(failure: CommandFailure(await report(error, texts, host)))
+            return Ending(failure: CommandFailure(ofScript: await report(error, texts, host)))
         } catch {
             return Ending(failure: CommandFailure(ErrorReport("\(error)", kind: "host")))
         }

@@ -92,6 +92,6 @@ struct MigrationSession {
         if report.help == nil, report.sql != nil, !error.code.isLimit, let names = await host.databaseNames() {
             report.addSuggestion(from: SchemaNames(names))
         }
-        return CommandFailure(report)
+        return CommandFailure(ofScript: report)
     }
 }
