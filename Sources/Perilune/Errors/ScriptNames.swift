@@ -35,15 +35,22 @@ package enum ScriptNames {
         "test": "scenario(name, function(t) ... end) in a scenario file",
     ]
 
+    private static let database =
+        "the global `db`, or perilune.queue(path); once the module is installed, its programs run with `perilune run --no-database`"
+    private static let csv =
+        "the command `perilune import FILE --table NAME`, and `perilune query --format csv` for output"
+    private static let arguments = "the global `arg`, or `...`"
+
     /// Modules of other libraries, with their replacements.
     private static let otherModules: [String: String] = [
-        "sqlite3": "the global `db`, or perilune.queue(path)", "lsqlite3": "the global `db`, or perilune.queue(path)",
-        "lsqlite3complete": "the global `db`, or perilune.queue(path)", "luasql": "the global `db`, or perilune.queue(path)",
-        "luasql.sqlite3": "the global `db`, or perilune.queue(path)", "ljsqlite3": "the global `db`, or perilune.queue(path)",
+        "sqlite3": database, "lsqlite3": database, "lsqlite3complete": database, "luasql": database, "luasql.sqlite3": database,
+        "ljsqlite3": database, "DBI": database, "luadbi": database,
         "lapis.db": "the global `db`", "lapis.db.model": "perilune.record(table)", "json": "perilune.json",
         "cjson": "perilune.json", "dkjson": "perilune.json",
         "rapidjson": "perilune.json", "lunajson": "perilune.json", "date": "perilune.date", "luatz": "perilune.date",
-        "inspect": "print(value)",
+        "inspect": "perilune.json.encode(value), or print(value) for rows and records", "log": "perilune.log",
+        "logging": "perilune.log", "uuid": "perilune.uuid()", "csv": csv, "ftcsv": csv, "lua-csv": csv, "argparse": arguments,
+        "cliargs": arguments, "bit": "the operators & | ~ << >>", "bit32": "the operators & | ~ << >>",
         "busted": "scenario files and `perilune test`", "luaunit": "scenario files and `perilune test`",
         "copas": "perilune.spawn and perilune.sleep",
     ]

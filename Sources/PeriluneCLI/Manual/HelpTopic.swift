@@ -95,9 +95,12 @@ struct HelpTopic {
 
     private func report(among names: [String]) -> ErrorReport {
         var report = ErrorReport("no help on \(name)", kind: "usage")
+        // Swift's types begin with a capital letter.
+        let pages = "`perilune help topics` lists the pages of the reference, `perilune help` the commands"
         report.suggest(
             name, among: names,
-            otherwise: "`perilune help topics` lists the pages of the reference, `perilune help` the commands")
+            otherwise: name.first?.isUppercase == true
+                ? pages + "; names of Swift are in the documentation of the package" : pages)
         return report
     }
 }

@@ -38,6 +38,13 @@ import Testing
         #expect(result.output.contains(part), "\(result.output)")
     }
 
+    @Test func `help on a Swift type tells where it is documented`() throws {
+        let result = try TestFolder().perilune("help", "ScriptHost")
+        #expect(result.status == 64)
+        #expect(result.errors.hasSuffix("; names of Swift are in the documentation of the package\n"), "\(result.errors)")
+        #expect(try TestFolder().perilune("help", "zzzzzz").errors.hasSuffix("`perilune help` the commands\n"))
+    }
+
     @Test func `help on a subcommand shows the help of that subcommand`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("help", "migrate", "new").output.hasPrefix("OVERVIEW: Create a new migration file."))

@@ -190,6 +190,27 @@ import Testing
         )
     }
 
+    @Test func `a missing module is reported with the nearest name, or with its replacement`() throws {
+        let folder = try TestFolder([
+            "s/a.lua": "require(...)", "s/util.lua": "return 1", "s/shop/prices.lua": "return 1", "s/mail/init.lua": "return 1",
+        ])
+        for (name, help) in [
+            ("utill", "did you mean `util`?"), ("shop.price", "did you mean `shop.prices`?"), ("mial", "did you mean `mail`?"),
+            ("csv", "use the command `perilune import FILE --table NAME`, and `perilune query --format csv` for output"),
+            ("argparse", "use the global `arg`, or `...`"),
+            (
+                "lsqlite3",
+                "use the global `db`, or perilune.queue(path); once the module is installed, its programs run with "
+                    + "`perilune run --no-database`"
+            ),
+        ] {
+            let errors = try folder.perilune("run", "s/a.lua", name).errors
+            #expect(errors.contains("\n  help  \(help)\n"), "\(errors)")
+        }
+        #expect(try !folder.perilune("run", "s/a.lua", "../s/utill").errors.contains("  help  "))
+        #expect(try !folder.perilune("run", "s/a.lua", "zzz").errors.contains("  help  "))
+    }
+
     @Test func `an error about a missing table mentions that the database is in memory`() throws {
         let result = try TestFolder().perilune("run", "-e", "print(perilune.record('artist'):fetch_count())")
         #expect(
@@ -276,6 +297,18 @@ import Testing
     func `a script can set the exit status`(argument: String, status: Int32) throws {
         let result = try TestFolder().perilune("run", "-e", "io.write('x') os.exit(\(argument)) print('never')")
         #expect((result.status, result.output, result.errors) == (status, "x", ""))
+    }
+
+    @Test func `a wrong call in a script is a failure of the script, and not wrong usage of the command`() throws {
+        let folder = try TestFolder([
+            "migrations/0001_a.lua": "return function(db) error{ kind = 'usage', message = 'wrong' } end"
+        ])
+        for code in ["error{ kind = 'usage', message = 'wrong' }", "db:write(function() return nil, 'no' end)"] {
+            let result = try folder.perilune("run", "--error-format", "json", "-e", code)
+            #expect(result.status == 1 && result.errors.contains(#""kind":"usage""#), "\(result.errors)")
+        }
+        let migrated = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(migrated.status == 1 && migrated.errors.contains("error: wrong"), "\(migrated.errors)")
     }
 
     // MARK: - The database
