@@ -72,6 +72,8 @@ struct ErrorEnding {
             return "Use '--database \(database)'"
         }
         switch command {
+        case "migrate" where ["generate", "create", "add", "make"].contains(arguments.dropFirst().first):
+            return "Use 'perilune migrate new NAME'"
         case "console": return "Statements are read from standard input"
         case "query", "chart": return "Use '-p 1=VALUE' or '-p NAME=VALUE' for the value of a parameter"
         default: return nil
