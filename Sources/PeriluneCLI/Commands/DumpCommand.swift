@@ -42,8 +42,20 @@ struct DumpCommand: ParsableCommand {
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
+    /// Extensions of files that contain something else than SQL.
+    private static let otherFormats: Set = [
+        "csv", "tsv", "json", "jsonl", "ndjson", "md", "html", "htm", "xlsx", "parquet", "db", "sqlite", "sqlite3",
+    ]
+
     func validate() throws {
         _ = try database.requirePath()
+        if let file = output.output, let format = OutputDestination.format(of: file), !DatabaseFile.isDatabase(file) {
+            let use = ["db", "sqlite", "sqlite3"].contains(format) ? "VACUUM INTO" : "`perilune query --output`"
+            if Self.otherFormats.contains(format) {
+                throw ValidationError(
+                    "--output: a dump is SQL, expected a file NAME.sql, got \(file); use \(use) for other formats")
+            }
+        }
         if schemaOnly, dataOnly { throw ValidationError("--schema-only cannot be combined with --data-only") }
     }
 

@@ -57,7 +57,7 @@ enum OtherNames {
         "migrate --undo": "--down", "migrate --list": "--status", "migrate --info": "--status",
         "migrate --up": "perilune migrate", "migrate --latest": "perilune migrate",
         "migrate --all": "perilune migrate", "migrate --apply": "perilune migrate", "migrate --plan": "--preview",
-        "migrate --redo": "--down' and then 'perilune migrate", "migrate --steps": "--to NAME", "migrate --step": "--to NAME",
+        "migrate --redo": "--down", "migrate --steps": "--to NAME", "migrate --step": "--to NAME",
         "migrate --new": "perilune migrate new NAME", "migrate --create": "perilune migrate new NAME", "run --plan": "--save",
         "migrate --target": "--to", "migrate --version": "--to", "test --grep": "--filter", "test -k": "--filter",
         "test --only": "--filter",
