@@ -39,7 +39,12 @@ enum Main {
             try requireKnownCommand(arguments)
             try requireTwoDashes(arguments)
         }
-        if plain != nil || !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
+        if plain != nil || !ignoringSettings.contains(arguments.first ?? "") {
+            try Settings.require()
+            if let note = Settings.noteOnIgnoredFile, !SupervisedRun.isOngoing {
+                CommandOutput.note(note, CommandOutput.errorColors(.auto))
+            }
+        }
         if let plain, try await plain.run() { return }
         var command = try parse(arranged(arguments))
         if SupervisedRun.isOngoing, let command = command as? any IsolatingCommand { try SupervisedRun.enclose(command) }
