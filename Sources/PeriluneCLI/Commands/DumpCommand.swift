@@ -22,6 +22,10 @@ struct DumpCommand: ParsableCommand {
               perilune dump --database shop.sqlite > shop.sql
               perilune dump customer --database shop.sqlite --data-only
               perilune dump --database shop.sqlite | perilune restore --database copy.sqlite
+
+            EXIT STATUS: 0 success, 1 a table is missing, 64 usage error, 65 the file is not
+            a database, or damaged: the dump has the rows that can be read, 74 a file cannot
+            be used, 75 the database is locked.
             """.paragraphs)
 
     @Argument(help: "Write only this table.", completion: .custom(CompletionValues.tables))

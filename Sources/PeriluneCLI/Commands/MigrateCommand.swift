@@ -8,6 +8,10 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Bring the schema of a database up to date.",
+        usage: """
+            perilune migrate [<folder>] [<options>]
+            perilune migrate new <name>
+            """,
         discussion: """
             Applies the pending migrations in FOLDER in the byte order of their names, each
             in its own transaction. A migration is a file NAME.sql, or a file NAME.lua that
