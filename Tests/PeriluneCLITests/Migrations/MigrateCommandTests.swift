@@ -317,6 +317,17 @@ import Testing
 
     // MARK: - Status
 
+    @Test func `a failed migration suggests the columns that it has added`() throws {
+        let folder = try migrated([
+            "migrations/0003.sql":
+                "ALTER TABLE book ADD COLUMN label TEXT;\nALTER TABLE \"book\" ADD isbn;\nUPDATE book SET labl = 1;"
+        ])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(
+            result.errors.contains("\n  help  did you mean `label`?  book has: id, title, pages, label, isbn\n"),
+            "\(result.errors)")
+    }
+
     @Test func `the status of each migration is shown`() throws {
         let folder = try migrated(["migrations/0003.sql": "SELECT 1"])
         try FileManager.default.removeItem(atPath: folder.path + "/migrations/0001_create.sql")
