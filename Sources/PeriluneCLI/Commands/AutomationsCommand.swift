@@ -124,9 +124,10 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             var request = options.makeRequest()
             request.isReadonly = true
             let table = AutomationTable(format: format, color: options.common.color)
-            let hasProblem = Atomic(false)
+            let hasProblem = Atomic(false), colors = options.common.errorColors
             request.task = { host in
                 let states = try await host.automationStatus(runsAreStuckAfter: limit)
+                if states.isEmpty { CommandOutput.note("no automation has run with this database", colors) }
                 try table.write(states)
                 if states.contains(where: { $0.problem != nil }) { hasProblem.store(true, ordering: .releasing) }
             }
