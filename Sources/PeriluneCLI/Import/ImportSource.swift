@@ -69,7 +69,7 @@ struct ImportSource {
     private var quote: UInt8?
     private let skippedLines: Int
     private let nulls: Set<[UInt8]>
-    private var hasHeader = false
+    private(set) var hasHeader = false
     private var fieldCount = 0
     /// The text before the first data row, which is repeated at the start of the file for bad rows.
     private(set) var head: [UInt8] = []

@@ -499,6 +499,21 @@ import Testing
         #expect(result.status == 65 && result.errors.contains("got \"soon\""), "\(result.errors)")
     }
 
+    @Test func `a file without a header leads to the names of the table's columns`() throws {
+        let folder = try TestFolder(["a.csv": "40;Ivo;Kiel\n41;Ada;Ulm\n"])
+        let table = "db:execute[[CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, note TEXT)]]"
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", table).status == 0)
+        let result = try folder.perilune("import", "a.csv", "--table", "t", "--database", "x.sqlite")
+        #expect(result.status == 1)
+        #expect(
+            result.errors.hasSuffix(
+                "error: a.csv: it has no header, which would name the columns of t\n"
+                    + "  help  name them in the order of the fields: --columns 'id,name,city'\n"), "\(result.errors)")
+        let named = try folder.perilune(
+            "import", "a.csv", "--table", "t", "--database", "x.sqlite", "--columns", "id,name,city")
+        #expect(named.status == 0, "\(named.errors)")
+    }
+
     @Test func `JSON values are checked like CSV values`() throws {
         let folder = try TestFolder([
             "a.jsonl": """
