@@ -182,11 +182,11 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 started is stopped. If the new version fails to load, the previous one keeps
                 running.
 
-                Ctrl-C and SIGTERM stop it with status 0: active runs are interrupted where
-                they wait, and recorded as cancelled; those that have not ended after five
-                seconds are cancelled. A second Ctrl-C stops it immediately. If a run cannot
-                even be cancelled, the command ends without it: five seconds after that, or a
-                second after its limit of --timeout.
+                Ctrl-C, SIGTERM and SIGHUP stop it with status 0: active runs are interrupted
+                where they wait, and recorded as cancelled; those that have not ended after
+                five seconds are cancelled. A second Ctrl-C stops it immediately. If a run
+                cannot even be cancelled, the command ends without it: five seconds after that,
+                or a second after its limit of --timeout.
 
                 Only one process at a time can run the automations of a file on a database. In
                 a cluster the others wait, and one of them takes over when that one ends.
