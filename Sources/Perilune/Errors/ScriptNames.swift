@@ -90,6 +90,10 @@ package enum ScriptNames {
         "unrecognized token: \"{\"": "use :name with { name = value }, or ? with a value",
         "unrecognized token: \"!\"": "use NOT",
         "attempt to index a function value": "rows() is an iterator; use `for row in db:rows(sql) do`, without ipairs",
+        "attempt to index a nil value (global 'arg')": "only `perilune run` sets `arg`; use os.getenv(name)",
+        "attempt to index a nil value (global 'json')": "use perilune.json",
+        "attempt to index a nil value (global 'cjson')": "use perilune.json",
+        "attempt to index a nil value (global 'ngx')": "use perilune.after(delay, f) and perilune.log",
         "attempt to call a nil value (method 'match')": "an error object has fields; use err.message:match(pattern), or err.kind",
         "attempt to perform arithmetic on a request value":
             "use first | second for rows of either request, union or except for others",

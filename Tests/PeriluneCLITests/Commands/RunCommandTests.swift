@@ -179,6 +179,8 @@ import Testing
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (global 'it')") == nil)
         #expect(ScriptNames.help(for: "attempt to call a nil value (global 'it')")?.contains("scenario(name") == true)
         #expect(ScriptNames.help(for: "module 'lsqlite3' not found:\n\tno field")?.contains("`db`") == true)
+        #expect(ScriptNames.help(for: "attempt to index a nil value (global 'arg')")?.contains("os.getenv") == true)
+        #expect(ScriptNames.help(for: "attempt to index a nil value (global 'json')") == "use perilune.json")
         #expect(ScriptNames.help(for: "no such function: NOW")?.contains("CURRENT_TIMESTAMP") == true)
         #expect(ScriptNames.help(for: "near \"ILIKE\": syntax error")?.contains("LIKE") == true)
         #expect(ScriptNames.help(for: "no such function: REGEXP")?.contains("add_function") == true)
@@ -287,6 +289,34 @@ import Testing
         let result = try TestFolder().perilune("run", "none.lua")
         #expect((result.status, result.output) == (74, ""))
         #expect(result.errors == "error: cannot read none.lua: No such file or directory\n")
+    }
+
+    @Test func `arguments of code need a file`() throws {
+        let folder = try TestFolder()
+        let missing = try folder.perilune("run", "-e", "print(...)", "a", "b")
+        #expect(missing.status == 74)
+        #expect(
+            missing.errors == """
+                error: cannot read a: No such file or directory
+                  help  the first argument after -e CODE is FILE; with /dev/null as FILE, only the code runs, with the other arguments
+
+                """)
+        #expect(try folder.perilune("run", "-e", "print(...)", "/dev/null", "a", "b").output == "a\tb\n")
+    }
+
+    @Test func `an unknown option is named even if an argument is missing`() throws {
+        let folder = try TestFolder()
+        for (arguments, message) in [
+            (["query", "--nosuch"], "Unknown option '--nosuch'\nUsage: perilune query"),
+            (["query", "--csv"], "Unknown option '--csv'. Use '--format csv'\nUsage: perilune query"),
+            (["import", "--no-header", "--ignore", "x.csv"], "Unknown option '--ignore'. Use '--errors FILE'\n"),
+            (["query", "--format", "csv"], "Missing expected argument '<sql>'\n"),
+            (["import", "x.csv", "--header"], "Missing expected argument '--table <table>'\n"),
+            (["migrate", "new", "--sql"], "Missing expected argument '<name>'\n"),
+        ] {
+            let result = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
+            #expect(result.status == 64 && result.errors.hasPrefix("error: \(message)"), "\(result.errors)")
+        }
     }
 
     @Test func `a folder is refused as a script`() throws {
