@@ -39,7 +39,12 @@ enum Main {
             try requireKnownCommand(arguments)
             try requireTwoDashes(arguments)
         }
-        if plain != nil || !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
+        if plain != nil || !ignoringSettings.contains(arguments.first ?? "") {
+            try Settings.require()
+            if let note = Settings.noteOnIgnoredFile, !SupervisedRun.isOngoing {
+                CommandOutput.note(note, CommandOutput.errorColors(.auto))
+            }
+        }
         if let plain, try await plain.run() { return }
         var command = try parse(arranged(arguments))
         if SupervisedRun.isOngoing, let command = command as? any IsolatingCommand { try SupervisedRun.enclose(command) }
@@ -104,11 +109,12 @@ enum Main {
         throw CommandFailure(report(unknown: name, among: shown.compactMap { $0.commandName }, of: place))
     }
 
-    /// Rejects options such as `-header`.
+    /// Rejects options such as `-header`, and `migrate --version NAME`, for which the parser would only print the version.
     private static func requireTwoDashes(_ arguments: [String]) throws {
-        guard let command = arguments.first, command != "help", !command.hasPrefix("-"),
-            let option = OtherNames.wordWithOneDash(in: RunArguments.options(in: arguments))
-        else { return }
+        guard let command = arguments.first, command != "help", !command.hasPrefix("-") else { return }
+        let options = RunArguments.options(in: arguments)
+        let isVersion = command == "migrate" && options.contains("--version") && options.count > 2
+        guard let option = isVersion ? "--version" : OtherNames.wordWithOneDash(in: options) else { return }
         var report = ErrorReport("unknown option \(option)", kind: "usage")
         report.help =
             OtherNames.option(option, of: command).map { "use `\($0)`" }

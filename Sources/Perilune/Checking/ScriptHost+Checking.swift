@@ -39,7 +39,7 @@ extension ScriptHost {
         guard let file = error.file, let line = error.line, let text = sourceTexts.text(of: sourceTexts.fullName(file)) else {
             return nil
         }
-        if let help = ScriptNames.loopHelp(for: message, at: line, of: text) { return (help, []) }
+        if let help = Self.loopHelp(for: message, at: line, of: text) { return (help, []) }
         guard let surroundings = try? surroundings() else { return nil }
         var reader = ScriptReader(text, surroundings)
         // A worker process does not know the registered modules, so a module that was found may be missing in the check.
@@ -52,6 +52,25 @@ extension ScriptHost {
         // For a global, the error message is sufficient, because it already names the variable.
         let parts = [finding.kind == .global ? nil : finding.message, question].compactMap(\.self)
         return parts.isEmpty ? nil : (parts.joined(separator: "; "), finding.suggestion.map { [$0] } ?? [])
+    }
+
+    /// Returns the help text for the second variable of a loop over `rows()`, which is always nil, as in `for _, book in Book:rows() do`.
+    ///
+    /// - Parameters:
+    ///   - message: The error message, such as `attempt to index a nil value (local 'book')`.
+    ///   - line: The line of the error. The loop begins on it or before it.
+    ///   - source: The source text.
+    private static func loopHelp(for message: String, at line: Int, of source: [UInt8]) -> String? {
+        guard line > 0, let match = message.wholeMatch(of: /attempt to index a nil value \(local '(\w+)'\)/) else { return nil }
+        let newline = UInt8(ascii: "\n")
+        let lines = source.split(separator: newline, maxSplits: line, omittingEmptySubsequences: false)
+        for text in lines.prefix(line).reversed() {
+            let loop = String(decoding: text, as: UTF8.self)
+            guard let names = loop.firstMatch(of: /\bfor\s+\w+\s*,\s*(\w+)\s+in\b/), names.1 == match.1 else { continue }
+            guard loop.contains(/:rows\s*\(/) else { return nil }
+            return "rows() returns one value per step; use `for \(match.1) in source:rows() do`"
+        }
+        return nil
     }
 
     private func syntaxFault(in text: [UInt8], named name: String) async throws -> ScriptCheck.Finding? {

@@ -73,6 +73,10 @@ extension ErrorReport {
             suggestions = [name]
         }
         help = help ?? ScriptNames.help(for: message)
+        if help == nil, let name = texts?.moduleName(nearestInMessage: message) {
+            help = "did you mean `\(name)`?"
+            suggestions = [name]
+        }
     }
 
     /// Replaces the position of the error by the position at the start of its message. If an error passes through `coroutine.wrap`, Lua

@@ -35,15 +35,22 @@ package enum ScriptNames {
         "test": "scenario(name, function(t) ... end) in a scenario file",
     ]
 
+    private static let database =
+        "the global `db`, or perilune.queue(path); once the module is installed, its programs run with `perilune run --no-database`"
+    private static let csv =
+        "the command `perilune import FILE --table NAME`, and `perilune query --format csv` for output"
+    private static let arguments = "the global `arg`, or `...`"
+
     /// Modules of other libraries, with their replacements.
     private static let otherModules: [String: String] = [
-        "sqlite3": "the global `db`, or perilune.queue(path)", "lsqlite3": "the global `db`, or perilune.queue(path)",
-        "lsqlite3complete": "the global `db`, or perilune.queue(path)", "luasql": "the global `db`, or perilune.queue(path)",
-        "luasql.sqlite3": "the global `db`, or perilune.queue(path)", "ljsqlite3": "the global `db`, or perilune.queue(path)",
+        "sqlite3": database, "lsqlite3": database, "lsqlite3complete": database, "luasql": database, "luasql.sqlite3": database,
+        "ljsqlite3": database, "DBI": database, "luadbi": database,
         "lapis.db": "the global `db`", "lapis.db.model": "perilune.record(table)", "json": "perilune.json",
         "cjson": "perilune.json", "dkjson": "perilune.json",
         "rapidjson": "perilune.json", "lunajson": "perilune.json", "date": "perilune.date", "luatz": "perilune.date",
-        "inspect": "print(value)",
+        "inspect": "perilune.json.encode(value), or print(value) for rows and records", "log": "perilune.log",
+        "logging": "perilune.log", "uuid": "perilune.uuid()", "csv": csv, "ftcsv": csv, "lua-csv": csv, "argparse": arguments,
+        "cliargs": arguments, "bit": "the operators & | ~ << >>", "bit32": "the operators & | ~ << >>",
         "busted": "scenario files and `perilune test`", "luaunit": "scenario files and `perilune test`",
         "copas": "perilune.spawn and perilune.sleep",
     ]
@@ -83,6 +90,10 @@ package enum ScriptNames {
         "unrecognized token: \"{\"": "use :name with { name = value }, or ? with a value",
         "unrecognized token: \"!\"": "use NOT",
         "attempt to index a function value": "rows() is an iterator; use `for row in db:rows(sql) do`, without ipairs",
+        "attempt to index a nil value (global 'arg')": "only `perilune run` sets `arg`; use os.getenv(name)",
+        "attempt to index a nil value (global 'json')": "use perilune.json",
+        "attempt to index a nil value (global 'cjson')": "use perilune.json",
+        "attempt to index a nil value (global 'ngx')": "use perilune.after(delay, f) and perilune.log",
         "attempt to call a nil value (method 'match')": "an error object has fields; use err.message:match(pattern), or err.kind",
         "attempt to perform arithmetic on a row value": "use row.column, or db:fetch_value(sql, ...) for a single value",
         "attempt to perform arithmetic on a request value":
@@ -153,25 +164,6 @@ package enum ScriptNames {
         return
             "lists are plain tables without methods; use ipairs(list), #list and the library `table`, or a method of the request: "
             + "Class:filter{ ... }"
-    }
-
-    /// Returns the help text for the second variable of a loop over `rows()`, which is always nil, as in `for _, book in Book:rows() do`.
-    ///
-    /// - Parameters:
-    ///   - message: The error message, such as `attempt to index a nil value (local 'book')`.
-    ///   - line: The line of the error. The loop begins on it or before it.
-    ///   - source: The source text.
-    static func loopHelp(for message: String, at line: Int, of source: [UInt8]) -> String? {
-        guard line > 0, let match = message.wholeMatch(of: /attempt to index a nil value \(local '(\w+)'\)/) else { return nil }
-        let newline = UInt8(ascii: "\n")
-        let lines = source.split(separator: newline, maxSplits: line, omittingEmptySubsequences: false)
-        for text in lines.prefix(line).reversed() {
-            let loop = String(decoding: text, as: UTF8.self)
-            guard let names = loop.firstMatch(of: /\bfor\s+\w+\s*,\s*(\w+)\s+in\b/), names.1 == match.1 else { continue }
-            guard loop.contains(/:rows\s*\(/) else { return nil }
-            return "rows() returns one value per step; use `for \(match.1) in source:rows() do`"
-        }
-        return nil
     }
 
     /// Returns the help text for a call of a hook on its class, as in `attempt to call a boolean value (method 'will_save')`. A class has

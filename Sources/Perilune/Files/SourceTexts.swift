@@ -1,3 +1,6 @@
+internal import Foundation
+internal import PeriluneRecords
+
 /// The source texts that error reports can quote: scripts, and modules in the module folder.
 package struct SourceTexts {
     private var texts: [(name: String, bytes: [UInt8])] = []
@@ -36,6 +39,22 @@ package struct SourceTexts {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: number, omittingEmptySubsequences: false)
         guard number >= 1, number <= lines.count else { return nil }
         return String(decoding: lines[number - 1], as: UTF8.self)
+    }
+
+    /// Returns the name of the module in the module folder that is nearest to the missing one in a message such as `module 'utill' not
+    /// found`, or `nil`.
+    func moduleName(nearestInMessage message: String) -> String? {
+        guard let moduleFolder, let match = message.prefixMatch(of: /(?:require: )?module [`']([\w.-]+)['`] not found/) else {
+            return nil
+        }
+        let parts = match.1.split(separator: "."), place = parts.dropLast()
+        let folder = ([moduleFolder] + place.map(String.init)).joined(separator: "/")
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted().compactMap { name in
+            if name.hasSuffix(".lua") { return String(name.dropLast(".lua".count)) }
+            return ScriptFile.exists("\(folder)/\(name)/init.lua") ? name : nil
+        }
+        guard let nearest = nearestName(to: String(parts.last ?? ""), among: names) else { return nil }
+        return (place + [nearest[...]]).joined(separator: ".")
     }
 
     private func module(_ file: String) -> [UInt8]? {

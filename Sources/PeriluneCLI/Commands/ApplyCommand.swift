@@ -63,7 +63,7 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
             }
             try context.resolved().requireLive("apply", database: path)
             try DatabaseFile.requireExisting(path)
-            let changes = Self.describe(plan.summary())
+            let changes = Self.describe(undo ? plan.summary().map(Self.reversed) : plan.summary())
             guard try confirms("\(undo ? "Revert in" : "Apply to") \(path): \(changes)?") else {
                 throw ExitCode(ExitStatus.failure)
             }
@@ -112,6 +112,13 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
         StandardStreams.writeError(DisplayText.escaped(question) + " [y/N] ")
         let answer = readLine()?.lowercased() ?? ""
         return answer == "y" || answer == "yes"
+    }
+
+    /// Returns the numbers of changes that undo others.
+    private static func reversed(_ table: TableChanges) -> TableChanges {
+        var table = table
+        (table.inserted, table.deleted) = (table.deleted, table.inserted)
+        return table
     }
 
     private static func describe(_ tables: [TableChanges]) -> String {

@@ -124,9 +124,10 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             var request = options.makeRequest()
             request.isReadonly = true
             let table = AutomationTable(format: format, color: options.common.color)
-            let hasProblem = Atomic(false)
+            let hasProblem = Atomic(false), colors = options.common.errorColors
             request.task = { host in
                 let states = try await host.automationStatus(runsAreStuckAfter: limit)
+                if states.isEmpty { CommandOutput.note("no automation has run with this database", colors) }
                 try table.write(states)
                 if states.contains(where: { $0.problem != nil }) { hasProblem.store(true, ordering: .releasing) }
             }
@@ -181,11 +182,11 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 started is stopped. If the new version fails to load, the previous one keeps
                 running.
 
-                Ctrl-C and SIGTERM stop it with status 0: active runs are interrupted where
-                they wait, and recorded as cancelled; those that have not ended after five
-                seconds are cancelled. A second Ctrl-C stops it immediately. If a run cannot
-                even be cancelled, the command ends without it: five seconds after that, or a
-                second after its limit of --timeout.
+                Ctrl-C, SIGTERM and SIGHUP stop it with status 0: active runs are interrupted
+                where they wait, and recorded as cancelled; those that have not ended after
+                five seconds are cancelled. A second Ctrl-C stops it immediately. If a run
+                cannot even be cancelled, the command ends without it: five seconds after that,
+                or a second after its limit of --timeout.
 
                 Only one process at a time can run the automations of a file on a database. In
                 a cluster the others wait, and one of them takes over when that one ends.

@@ -22,7 +22,12 @@ struct DoctorCommand: AsyncParsableCommand {
               perilune doctor --database shop.sqlite
               perilune doctor --database shop.sqlite --format json | jq '.[].verdict'
 
-            EXIT STATUS: 0 no faults, though there may be warnings; 1 at least one fault.
+            In JSON, each finding has a verdict (ok, warning or fault), a text and, for most
+            problems, a cure.
+
+            EXIT STATUS: 0 no faults, though there may be warnings; 1 at least one fault;
+            64 usage error, 65 the file is not a database or too damaged to be examined, 74
+            it cannot be opened, 75 it is locked.
             """.paragraphs)
 
     /// The output format of the findings.

@@ -22,6 +22,10 @@ struct DumpCommand: ParsableCommand {
               perilune dump --database shop.sqlite > shop.sql
               perilune dump customer --database shop.sqlite --data-only
               perilune dump --database shop.sqlite | perilune restore --database copy.sqlite
+
+            EXIT STATUS: 0 success, 1 a table is missing, 64 usage error, 65 the file is not
+            a database, or damaged: the dump has the rows that can be read, 74 a file cannot
+            be used, 75 the database is locked.
             """.paragraphs)
 
     @Argument(help: "Write only this table.", completion: .custom(CompletionValues.tables))
@@ -42,8 +46,20 @@ struct DumpCommand: ParsableCommand {
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
+    /// Extensions of files that contain something else than SQL.
+    private static let otherFormats: Set = [
+        "csv", "tsv", "json", "jsonl", "ndjson", "md", "html", "htm", "xlsx", "parquet", "db", "sqlite", "sqlite3",
+    ]
+
     func validate() throws {
         _ = try database.requirePath()
+        if let file = output.output, let format = OutputDestination.format(of: file), !DatabaseFile.isDatabase(file) {
+            let use = ["db", "sqlite", "sqlite3"].contains(format) ? "VACUUM INTO" : "`perilune query --output`"
+            if Self.otherFormats.contains(format) {
+                throw ValidationError(
+                    "--output: a dump is SQL, expected a file NAME.sql, got \(file); use \(use) for other formats")
+            }
+        }
         if schemaOnly, dataOnly { throw ValidationError("--schema-only cannot be combined with --data-only") }
     }
 

@@ -56,10 +56,20 @@ struct ErrorEnding {
         {
             return text.dropLast(usage.count) + ". \(advice)" + usage
         }
-        // If an argument is missing, the parser reports that instead of the misspelled option.
+        // If an argument is missing, the parser reports that instead of the unknown option.
+        if text.contains("Missing expected argument"), let name = firstUnknownOption {
+            let usage = text.range(of: "\nUsage:").map { text[$0.lowerBound...] } ?? ""
+            return (text.hasPrefix("Error: ") ? "Error: " : "") + unknownOption(name, nearest: nil) + usage
+        }
         let misspelt = arguments.first { $0 != "--help" && $0.hasPrefix("--") && nearestName(to: $0, among: ["--help"]) != nil }
         guard let misspelt else { return text }
         return (text.hasPrefix("Error: ") ? "Error: " : "") + "Unknown option '\(misspelt)'. Did you mean '--help'?" + usage
+    }
+
+    private var firstUnknownOption: String? {
+        guard let command, !(command == "migrate" && arguments.dropFirst().first == "new") else { return nil }
+        let names = arguments.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
+        return names.first { $0 != "--help" && !PeriluneCommand.has($0, command: command) }
     }
 
     /// Advice on a command line with too many arguments, or `nil`.
@@ -72,6 +82,8 @@ struct ErrorEnding {
             return "Use '--database \(database)'"
         }
         switch command {
+        case "migrate" where ["generate", "create", "add", "make"].contains(arguments.dropFirst().first):
+            return "Use 'perilune migrate new NAME'"
         case "console": return "Statements are read from standard input"
         case "query", "chart": return "Use '-p 1=VALUE' or '-p NAME=VALUE' for the value of a parameter"
         default: return nil

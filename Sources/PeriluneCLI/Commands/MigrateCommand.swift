@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import PeriluneRecords
 
 /// The command `perilune migrate`.
 struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
@@ -7,6 +8,10 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Bring the schema of a database up to date.",
+        usage: """
+            perilune migrate [<folder>] [<options>]
+            perilune migrate new <name>
+            """,
         discussion: """
             Applies the pending migrations in FOLDER in the byte order of their names, each
             in its own transaction. A migration is a file NAME.sql, or a file NAME.lua that
@@ -31,10 +36,10 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
               perilune migrate --database shop.sqlite --preview
               perilune migrate --database shop.sqlite --check || echo "not up to date"
 
-            EXIT STATUS: 0 success, 1 a migration failed, or was edited after being applied
-            (with --check), 2 migrations are pending (with --check), 64 usage error, 65 a
-            migration does not parse or the file is not a database, 74 a file cannot be
-            used, 75 the database is locked, 130 Ctrl-C.
+            EXIT STATUS: 0 success, 1 a migration failed; with --check, one was edited after
+            being applied, or FOLDER lacks an applied one; 2 migrations are pending (with
+            --check), 64 usage error, 65 a migration does not parse or the file is not a
+            database, 74 a file cannot be used, 75 the database is locked, 130 Ctrl-C.
             """.paragraphs)
 
     @Argument(
@@ -54,7 +59,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
     @Flag(help: "Only show which migrations are applied, pending, unknown or edited.")
     var status = false
 
-    @Flag(help: "Only check: exit with status 2 if migrations are pending, 1 if one was edited.")
+    @Flag(help: "Only check: exit with status 2 if migrations are pending, 1 if one was edited or is unknown.")
     var check = false
 
     @Flag(help: "Run the migrations on a temporary copy of the database.")
@@ -107,6 +112,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
         let usesCopy = dryRun || request.preview != nil && !down
         if !usesCopy || status || check { try context.requireLive("migrate", database: request.database) }
         request.makesBackup = !noBackup
+        request.helpOnMissingFolder = self.folder.flatMap(helpOnMissingFolder)
         request.extensions = extending.paths()
         if common.verbose {
             CommandOutput.note(database.note, colors)
@@ -122,6 +128,18 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
         let exitStatus = try await run(runner, request)
         try StandardStreams.flush()
         if exitStatus != 0 { throw ExitCode(exitStatus) }
+    }
+
+    /// Returns advice on a word that was given as the folder, but is meant as something else: `migrate status`, `migrate --down 0002_tax`.
+    private func helpOnMissingFolder(_ word: String) -> String? {
+        if let use = OtherNames.option("--" + word, of: "migrate") {
+            return "use `\(use.hasPrefix("perilune") ? use : "perilune migrate \(use)")`"
+        }
+        if PeriluneCommand.has("--" + word, command: "migrate") { return "use `perilune migrate --\(word)`" }
+        let names = Settings.current[.migrations].flatMap { try? MigrationFolder($0.text).files.map(\.name) } ?? []
+        let name = names.contains(word) ? word : nearestName(to: word, among: names)
+        if let name { return "did you mean `perilune migrate \(down ? "--down " : "")--to \(name)`?" }
+        return down ? "--down undoes the last migration; with --to NAME, all that come after NAME" : nil
     }
 
     private func run(_ runner: MigrationCommandRunner, _ request: MigrationRequest) async throws -> Int32 {

@@ -28,15 +28,19 @@ struct NewMigrationCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        guard name.contains(where: { $0.isLetter || $0.isNumber }) else {
+        guard name.prefix(while: { $0 != "." }).contains(where: { $0.isLetter || $0.isNumber }) else {
             throw ValidationError("expected a name with letters or digits")
         }
         if folder?.isEmpty == true { throw ValidationError("--folder: expected the path of a folder, got nothing") }
     }
 
     func run() throws {
-        var migration = NewMigration(folder: FolderSetting(.migrations, option: folder, named: "--folder").path, name: name)
-        migration.isSQL = sql
+        // A name may have the extension of the file.
+        let ending = [".sql", ".lua"].first(where: name.lowercased().hasSuffix)
+        var migration = NewMigration(
+            folder: FolderSetting(.migrations, option: folder, named: "--folder").path,
+            name: String(name.dropLast(ending?.count ?? 0)))
+        migration.isSQL = sql || ending == ".sql"
         try StandardStreams.write(Array(migration.make().map { $0 + "\n" }.joined().utf8))
         try StandardStreams.flush()
     }

@@ -35,7 +35,7 @@ struct PeriluneCommand: ParsableCommand {
         else { return true }
         let option = option.prefix { $0 != " " && $0 != "'" }
         return helpMessage(for: command, columns: 1000).split(separator: "\n").contains { line in
-            line.hasPrefix("  -") && line.split { " ,".contains($0) }.prefix(2).contains(option)
+            line.hasPrefix("  -") && line.split { " ,/".contains($0) }.prefix(2).contains(option)
         }
     }
 }

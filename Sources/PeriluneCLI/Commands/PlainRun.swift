@@ -43,7 +43,7 @@ struct PlainRun {
         let context = try CommandContext(nil)
         guard context.context != .preview else { return false }
         let colors = CommandOutput.errorColors(.auto)
-        LateOptions(words, database: database)?.note(colors)
+        LateOptions(words, hasDatabase: DatabasePath.value(option: database) != nil)?.note(colors)
         try await RunCommand.run(makeRequest(in: context), in: context, database: DatabasePath.path(option: database), colors)
         return true
     }

@@ -55,8 +55,16 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
+    func validate() throws {
+        guard let output, format == nil, ResultFormat(fileName: output) == nil, OutputDestination.format(of: output) != nil,
+            !DatabaseFile.isDatabase(output)
+        else { return }
+        throw ValidationError("--output: no format has the extension of \(output); use --format, or a file such as NAME.csv")
+    }
+
     func run() throws {
         let path = database.path
+        let output = output == "-" ? nil : output
         if let path { try context.resolved().requireLive("query", database: path) }
         let colors = common.errorColors
         if common.verbose {

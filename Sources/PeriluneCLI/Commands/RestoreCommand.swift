@@ -20,8 +20,9 @@ struct RestoreCommand: ParsableCommand {
               perilune dump --database shop.sqlite | perilune restore --database copy.sqlite
               gunzip -c shop.sql.gz | perilune restore - --database copy.sqlite
 
-            EXIT STATUS: 0 success, 1 a statement fails, 64 usage error, 65 the file is no
-            dump, 74 a file cannot be used, 75 the database is locked.
+            EXIT STATUS: 0 success, 1 a statement fails, as in a file that is not SQL, 64
+            usage error, 65 the file is empty, binary or incomplete, 74 a file cannot be
+            used, 75 the database is locked.
             """)
 
     @Argument(help: "The file; - reads standard input, the default in a pipe.", completion: .file(extensions: ["sql"]))

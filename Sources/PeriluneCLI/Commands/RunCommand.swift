@@ -50,7 +50,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
             EXIT STATUS: 0 success, 1 the script failed, 2 something would change (with
             --check), 5 a limit was exceeded, 64 usage error, 65 the script does not parse
             or the file is not a database, 74 a file cannot be used, 75 the database is
-            locked, 130 Ctrl-C.
+            locked, 130 Ctrl-C or another signal that ends the script.
             """.paragraphs)
 
     @Option(
@@ -137,11 +137,11 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
 
     private func noteLateOptions(_ colors: Colors) {
         let given = [
-            ("--no-database", noDatabase), ("--preview", previewing.preview), ("--readonly", readonly),
-            ("--sandbox", limits.sandbox),
+            ("--preview", previewing.preview), ("--readonly", readonly), ("--sandbox", limits.sandbox),
         ]
+        let hasDatabase = noDatabase || DatabasePath.value(option: database.database) != nil
         let words = Array(CommandLine.arguments.dropFirst(2))
-        LateOptions(words, database: database.database, given: Set(given.filter(\.1).map(\.0)))?.note(colors)
+        LateOptions(words, hasDatabase: hasDatabase, given: Set(given.filter(\.1).map(\.0)))?.note(colors)
     }
 
     private func runWatched() throws {

@@ -57,6 +57,12 @@ struct SchemaCommand: AsyncParsableCommand {
 
     func validate() throws {
         _ = try database.requirePath()
+        if let file = output.output, format == nil, !isPicture, SchemaFormat(fileName: file) == nil,
+            OutputDestination.format(of: file) != nil, !DatabaseFile.isDatabase(file)
+        {
+            throw ValidationError(
+                "--output: no format has the extension of \(file); use --format, or NAME.sql, .lua, .json, .mmd or .svg")
+        }
         if isPicture, let format, format != .diagram {
             throw ValidationError("--format \(format.rawValue) cannot be written as a picture")
         }

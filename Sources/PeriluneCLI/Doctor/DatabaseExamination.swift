@@ -141,7 +141,8 @@ struct DatabaseExamination {
                 let parent: String = row["parent"], count: Int = row["count"]
                 return Finding(
                     verdict: .fault,
-                    text: "\(count) \(count == 1 ? "row" : "rows") of \(table) refer to missing rows of \(parent)",
+                    text:
+                        "\(count) \(count == 1 ? "row" : "rows") of \(table) \(count == 1 ? "refers" : "refer") to missing rows of \(parent)",
                     cure:
                         "to find them: SELECT * FROM \(table.quotedName) WHERE rowid IN (SELECT rowid FROM pragma_foreign_key_check('\(table.replacing("'", with: "''"))'))"
                 )
@@ -243,7 +244,8 @@ struct DatabaseExamination {
         let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0,
             count = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
         let size = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
-        let bytes = ByteCountFormatter.string(fromByteCount: Int64(count * size), countStyle: .file)
+        // The formatter would write "Zero KB".
+        let bytes = count == 0 ? "empty" : ByteCountFormatter.string(fromByteCount: Int64(count * size), countStyle: .file)
         guard count > 100, free * 4 > count else {
             return [Finding(verdict: .ok, text: "\(bytes), \(free * 100 / max(count, 1)) % free")]
         }

@@ -7,12 +7,11 @@ struct LateOptions {
 
     /// - Parameters:
     ///   - words: The arguments after `run`.
-    ///   - database: The value of the option `--database`.
+    ///   - hasDatabase: Whether the run has been given a database, or needs none.
     ///   - given: The protecting options that the run has.
     /// - Returns: `nil` if there is nothing to report.
-    init?(_ words: [String], database: String?, given: Set<String> = []) {
+    init?(_ words: [String], hasDatabase: Bool, given: Set<String> = []) {
         guard let late = RunArguments.lateOptions(in: words) else { return nil }
-        let hasDatabase = given.contains("--no-database") || DatabasePath.value(option: database) != nil
         names = Self.reported.filter { name in
             late.names.contains(name) && !given.contains(name) && (name != "--database" || !hasDatabase)
         }

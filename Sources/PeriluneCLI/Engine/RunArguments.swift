@@ -40,7 +40,7 @@ enum RunArguments {
     /// Returns the options that belong to the script only because they follow another argument of the script.
     ///
     /// - Parameter arguments: The arguments after `run`.
-    /// - Returns: The path of the script, the argument that they follow, and their names; `nil` if there are none, or if `--` precedes them.
+    /// - Returns: The path of the script, the argument that they follow, and their names; `nil` without such options, or if `--` precedes them.
     static func lateOptions(in arguments: [String]) -> (file: String, argument: String, names: Set<String>)? {
         guard let file = indexOfFile(in: arguments) else { return nil }
         let rest = arguments[endOfOptions(in: arguments, after: file)...]

@@ -145,7 +145,7 @@ struct ScriptRunner {
             if error.code == .exit, case .integer(let status) = error.fields["status"] {
                 return Ending(status: ExitStatus.status(requested: status))
             }
-            return Ending(failure: CommandFailure(await report(error, texts, host)))
+            return Ending(failure: CommandFailure(ofScript: await report(error, texts, host)))
         } catch {
             return Ending(failure: CommandFailure(ErrorReport("\(error)", kind: "host")))
         }
@@ -170,7 +170,10 @@ struct ScriptRunner {
             do {
                 bytes = try ScriptHost.read(path)
             } catch {
-                throw CommandFailure(ErrorReport("\(error)", kind: "io"))
+                let help =
+                    "the first argument after -e CODE is FILE; with /dev/null as FILE, only the code runs, with the other arguments"
+                let isCode = request.sources.contains(where: \.isCode)
+                throw CommandFailure(ErrorReport("\(error)", kind: "io", help: isCode ? help : nil))
             }
             guard !bytes.starts(with: DatabaseFile.header) else {
                 throw CommandFailure(

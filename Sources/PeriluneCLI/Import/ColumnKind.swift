@@ -78,6 +78,24 @@ enum ColumnKind: String, Sendable {
         case .text, .numeric, .blob: "text"
         }
     }
+
+    /// Describes the values that could take the place of an invalid text.
+    func expectation(for bytes: [UInt8]) -> String {
+        switch self {
+        case .integer where NumberText.isLongInteger(bytes), .real where NumberText.isLongInteger(bytes):
+            return "an integer of 64 bits"
+        case .date, .datetime:
+            do {
+                _ = try DateTime(parsing: bytes)
+            } catch let error as DateError where error.code == .partOutOfRange {
+                // "expected a day from 1 to 28 in month 2, got 30" is clearer than a format to which the text conforms.
+                let end = error.message.range(of: ", got ")?.lowerBound ?? error.message.endIndex
+                return String(error.message[..<end].trimmingPrefix("expected "))
+            } catch {}
+            return expectation
+        default: return expectation
+        }
+    }
 }
 
 /// The forms of the values in a column, which determine its kind.

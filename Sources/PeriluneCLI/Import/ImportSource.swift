@@ -69,7 +69,7 @@ struct ImportSource {
     private var quote: UInt8?
     private let skippedLines: Int
     private let nulls: Set<[UInt8]>
-    private var hasHeader = false
+    private(set) var hasHeader = false
     private var fieldCount = 0
     /// The text before the first data row, which is repeated at the start of the file for bad rows.
     private(set) var head: [UInt8] = []
@@ -304,7 +304,8 @@ struct ImportSource {
             let field = fields[column.position], value = text.value(field)
             guard let cell = isNull(value) ? .null : kinds[index].value(value, isQuoted: field.isQuoted) else {
                 let shown = DisplayText.cut(DisplayText.escaped(value), to: 40, ellipsis: "…")
-                return .flaw(column: column.name, message: "expected \(kinds[index].expectation), got \(shown)")
+                return .flaw(
+                    column: column.name, message: "expected \(kinds[index].expectation(for: Array(value))), got \(shown)")
             }
             cells.append(cell)
         }
@@ -339,10 +340,7 @@ struct ImportSource {
     }
 
     private static func expectation(_ kind: ColumnKind, _ value: Cell) -> String {
-        if case .text(let bytes) = value, kind == .integer || kind == .real, NumberText.isLongInteger(bytes) {
-            return "an integer of 64 bits"
-        }
-        return kind.expectation
+        if case .text(let bytes) = value { kind.expectation(for: bytes) } else { kind.expectation }
     }
 
     private static func text(_ cell: Cell) -> JSONText? {

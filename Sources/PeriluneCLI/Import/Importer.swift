@@ -124,6 +124,12 @@ struct Importer {
         let known = Dictionary(there.map { ($0.name.foldedName, $0) }) { first, _ in first }
         return try source.columns.map { column in
             if let found = known[column.name.foldedName] { return found }
+            if column.isUnnamed, !source.hasHeader {
+                let names = there.prefix(source.columns.count).map(\.name).joined(separator: ",")
+                throw failure(
+                    "\(source.path): it has no header, which would name the columns of \(schema.name)",
+                    help: "name them in the order of the fields: --columns '\(names)'")
+            }
             if column.isUnnamed, let names = source.namesWithoutUnnamed(in: Set(known.keys)) {
                 throw failure(
                     "\(source.path): the header has no name for column \(column.position + 1)",

@@ -95,11 +95,12 @@ struct HelpTopic {
 
     private func report(among names: [String]) -> ErrorReport {
         var report = ErrorReport("no help on \(name)", kind: "usage")
+        // Swift's types begin with a capital letter.
+        let pages = "`perilune help topics` lists the pages of the reference, `perilune help` the commands"
         report.suggest(
             name, among: names,
             otherwise: name.first?.isUppercase == true
-                ? "`perilune help topics` lists the pages about Lua; names in Swift are in the documentation that `scripts/docs` builds"
-                : "`perilune help topics` lists the pages of the reference, `perilune help` the commands")
+                ? pages + "; names in Swift are in the documentation that `scripts/docs` builds" : pages)
         return report
     }
 }

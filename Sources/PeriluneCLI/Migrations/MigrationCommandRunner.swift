@@ -36,8 +36,10 @@ struct MigrationCommandRunner {
         if showsStatus { try write(status) }
         guard check else { return ExitStatus.success }
         noteEdited(status)
+        noteUnknown(status)
         if !status.pending.isEmpty { note("\(Self.count(status.pending)) pending: \(Self.list(status.pending))") }
-        return !status.edited.isEmpty ? ExitStatus.failure : status.pending.isEmpty ? ExitStatus.success : ExitStatus.pending
+        if !status.edited.isEmpty || !status.unknown.isEmpty { return ExitStatus.failure }
+        return status.pending.isEmpty ? ExitStatus.success : ExitStatus.pending
     }
 
     private static func count(_ names: [String]) -> String {
@@ -50,6 +52,12 @@ struct MigrationCommandRunner {
         note(
             "\(Self.count(status.edited)) not as applied, because a file was edited: \(Self.list(status.edited)); "
                 + "restore the file, and put the change in a new migration")
+    }
+
+    /// Reports the applied migrations that the folder does not have: it may belong to an earlier release.
+    private func noteUnknown(_ status: ScriptMigrations.Status) {
+        guard !status.unknown.isEmpty else { return }
+        note("the database has applied migrations that are not in \(request.folder): \(Self.list(status.unknown))")
     }
 
     private func write(_ status: ScriptMigrations.Status) throws {
@@ -103,9 +111,7 @@ struct MigrationCommandRunner {
     ///
     /// - Throws: ``CommandFailure`` if reaching the target requires undoing migrations.
     func pending(_ status: ScriptMigrations.Status, _ session: MigrationSession) async throws -> [String] {
-        if !status.unknown.isEmpty {
-            note("the database has applied migrations that are not in \(request.folder): \(Self.list(status.unknown))")
-        }
+        noteUnknown(status)
         guard let target = request.target, let end = status.names.firstIndex(of: target) else { return status.pending }
         let pending = status.pending.filter(Set(status.names[...end]).contains)
         if pending.isEmpty, let (failure, _) = await session.migrate(didApply: { _, _ in }) {
@@ -196,7 +202,10 @@ struct MigrationCommandRunner {
         do {
             for file in try MigrationFolder(request.folder).files { texts.add(try file.read(), named: file.path) }
         } catch {
-            throw CommandFailure(ErrorReport(error.message, kind: error.kind == .unreadable ? "io" : "argument"))
+            let report = ErrorReport(
+                error.message, kind: error.kind == .unreadable ? "io" : "argument",
+                help: DatabaseFile.isMissing(request.folder) ? request.helpOnMissingFolder : nil)
+            throw CommandFailure(report)
         }
         return texts
     }

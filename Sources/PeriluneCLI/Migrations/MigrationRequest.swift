@@ -15,4 +15,6 @@ struct MigrationRequest: Sendable {
     var preview: PreviewFormat?
     /// Whether to back up the database first.
     var makesBackup = true
+    /// Advice if the folder does not exist.
+    var helpOnMissingFolder: String?
 }

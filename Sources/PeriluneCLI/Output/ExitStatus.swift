@@ -58,4 +58,9 @@ struct CommandFailure: Error {
         self.report = report
         self.status = status ?? ExitStatus.status(forKind: report.kind)
     }
+
+    /// Creates the failure of a script. Its errors of kind `usage` concern its own calls, and not the command line.
+    init(ofScript report: ErrorReport) {
+        self.init(report, status: report.kind == "usage" ? ExitStatus.failure : nil)
+    }
 }

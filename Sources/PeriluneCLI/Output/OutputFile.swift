@@ -76,10 +76,18 @@ enum OutputDestination {
     case file(OutputFile)
     case standardOutput
 
-    /// - Parameter path: The file; `nil` for standard output.
+    /// - Parameter path: The file; `nil` or `-` for standard output.
     /// - Throws: ``CommandFailure`` if the file cannot be written.
     init(_ path: String?) throws {
-        self = if let path { .file(try OutputFile(path)) } else { .standardOutput }
+        self = if let path, path != "-" { .file(try OutputFile(path)) } else { .standardOutput }
+    }
+
+    /// Returns the extension of a file name that looks like the name of a format, in lower case; `nil` without one.
+    static func format(of path: String) -> String? {
+        let name = PathParts(path).name
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
+        let letters = name[name.index(after: dot)...].lowercased()
+        return letters.first?.isLetter == true && letters.allSatisfy { $0.isLetter || $0.isNumber } ? letters : nil
     }
 
     var isFile: Bool { if case .file = self { true } else { false } }

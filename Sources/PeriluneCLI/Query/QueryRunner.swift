@@ -67,6 +67,7 @@ struct QueryRunner {
             let arguments = StatementArguments(try Self.values(of: parameters, for: statement))
             if statement.columnCount == 0 {
                 try prepared.execute(arguments)
+                if db.isInsideTransaction { note("the transaction was rolled back, because query runs only one statement") }
                 return place.changesCount(of: db)
             }
             try write(statement, arguments, makeFormatter(statement.columnNames))

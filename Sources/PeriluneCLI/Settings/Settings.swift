@@ -49,10 +49,14 @@ struct Settings: Sendable {
     let file: SettingsFile?
     /// The relative path from the current folder to the folder of the file, with a trailing slash; empty if they are the same.
     private let prefix: String
+    /// The path of a settings file that is ignored, because every user can write to its folder.
+    let ignoredFile: String?
     private let environment: EnvironmentVariables
 
-    init(file: SettingsFile? = nil, prefix: String = "", environment: EnvironmentVariables = [:]) {
-        (self.file, self.prefix, self.environment) = (file, prefix, environment)
+    init(
+        file: SettingsFile? = nil, prefix: String = "", ignoredFile: String? = nil, environment: EnvironmentVariables = [:]
+    ) {
+        (self.file, self.prefix, self.ignoredFile, self.environment) = (file, prefix, ignoredFile, environment)
     }
 
     /// The value from the environment, the settings file or the default, in this order; `nil` if none of these has one.
@@ -102,6 +106,11 @@ struct Settings: Sendable {
         return "\(setting.rawValue): \(value.text)\(value.origin)"
     }
 
+    /// A note on a settings file that is ignored; `nil` without one.
+    static var noteOnIgnoredFile: String? {
+        current.ignoredFile.map { "ignored the settings in \($0), because every user can write to that folder" }
+    }
+
     /// Rejects an invalid settings file.
     ///
     /// - Throws: ``CommandFailure`` with the line of the mistake.
@@ -111,18 +120,21 @@ struct Settings: Sendable {
     ///
     /// Files in world-writable parent folders such as `/tmp` are ignored, because they may belong to another user.
     static func find(in start: String = ".", environment: EnvironmentVariables) throws -> Settings {
-        var prefix = ""
+        var prefix = "", ignored: String?
         while true {
             let folder = prefix.isEmpty ? start : "\(start)/\(prefix.dropLast())"
             let path = "\(folder)/\(fileName)"
-            if DatabaseFile.isFile(path), prefix.isEmpty || !isOpenToAll(folder) {
-                let name = prefix + fileName
+            let name = prefix + fileName
+            if DatabaseFile.isFile(path), !prefix.isEmpty, isOpenToAll(folder) {
+                ignored = ignored ?? name
+            } else if DatabaseFile.isFile(path) {
                 guard let data = FileManager.default.contents(atPath: path) else {
                     throw CommandFailure(ErrorReport("cannot read \(name): \(String(cString: strerror(errno)))", kind: "io"))
                 }
-                return Settings(file: try SettingsFile(Array(data), path: name), prefix: prefix, environment: environment)
+                let file = try SettingsFile(Array(data), path: name)
+                return Settings(file: file, prefix: prefix, ignoredFile: ignored, environment: environment)
             }
-            if isRoot(folder) { return Settings(environment: environment) }
+            if isRoot(folder) { return Settings(ignoredFile: ignored, environment: environment) }
             prefix += "../"
         }
     }

@@ -240,7 +240,7 @@ public final class LuaUserdataType<Value> {
         LuaError(.conversion, "\(user): expected \(name), got \(description)")
     }
 
-    /// Pushes a userdata on the stack. Returns `false` if it belongs to another state or there is no space.
+    /// Pushes a userdata on the stack. Returns `false` if it belongs to another state or the stack is full.
     private func push(_ userdata: LuaUserdata) -> Bool {
         guard core.isOpen, userdata.reference.core === core, lua_checkstack(core.L, 3) != 0 else { return false }
         userdata.reference.push(on: core.L)

@@ -73,6 +73,7 @@ package struct MigrationFolder {
         }
         files.sort { isBefore($0.name, $1.name) }
         for name in undoing { try setDown(of: name, among: &files, in: folder) }
+        try requireNoDownMigrations(files, in: folder)
         for (file, next) in zip(files, files.dropFirst()) { try check(file, before: next, in: folder) }
         return files
     }
@@ -89,6 +90,20 @@ package struct MigrationFolder {
                 "\(path): `\(name)` is a Lua migration and defines its own `down`; return { up = ..., down = ... }")
         }
         files[index].downPath = path
+    }
+
+    /// Rejects a migration such as `0003_tax_down`, which would run after `0003_tax` and undo it.
+    private static func requireNoDownMigrations(_ files: [File], in folder: String) throws(MigrationFolderError) {
+        let names = Set(files.map(\.name))
+        for file in files {
+            guard let suffix = ["_down", "-down"].first(where: file.name.hasSuffix) else { continue }
+            let name = String(file.name.dropLast(suffix.count))
+            guard names.contains(name) else { continue }
+            throw MigrationFolderError(
+                .mistake, folder,
+                "\(folder): `\(file.name)` would run after `\(name)`, as a migration of its own; name the SQL file that undoes `\(name)` "
+                    + "\(name).down.sql")
+        }
     }
 
     /// Compares names by bytes, like `LC_ALL=C sort`, because Swift compares strings by Unicode.

@@ -34,6 +34,7 @@ local function members_of_userdata(value)
 end
 
 add("perilune", perilune)
+if perilune.database then add("perilune", { database = true }) end
 add("perilune.json", perilune.json)
 add("perilune.log", perilune.log)
 add("perilune.database", library("perilune.native.databases").methods)

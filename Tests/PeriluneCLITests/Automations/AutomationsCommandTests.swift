@@ -524,6 +524,9 @@ import Testing
         #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE good (a)')", "--database", "x.sqlite").status == 0)
         try run(0, ["a,ready,"], while: true)
         try run(1, ["a,stopped,no process runs it"], while: false)
+        #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a)')", "--database", "y.sqlite").status == 0)
+        let none = try folder.perilune("automations", "status", "--database", "y.sqlite")
+        #expect((none.status, none.errors) == (0, "no automation has run with this database\n"))
         #expect(try folder.perilune("automations", "status").errors.contains("expected --database"))
         #expect(try folder.perilune("automations", "status", "--database", "x.sqlite", "--stuck", "soon").status == 64)
     }

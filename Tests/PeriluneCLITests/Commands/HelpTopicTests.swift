@@ -38,10 +38,18 @@ import Testing
         #expect(result.output.contains(part), "\(result.output)")
     }
 
+    @Test func `help on a Swift type tells where it is documented`() throws {
+        let result = try TestFolder().perilune("help", "ScriptHost")
+        #expect(result.status == 64)
+        #expect(result.errors.hasSuffix("; names in Swift are in the documentation that `scripts/docs` builds\n"), "\(result.errors)")
+        #expect(try TestFolder().perilune("help", "zzzzzz").errors.hasSuffix("`perilune help` the commands\n"))
+    }
+
     @Test func `help on a subcommand shows the help of that subcommand`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("help", "migrate", "new").output.hasPrefix("OVERVIEW: Create a new migration file."))
-        #expect(try folder.perilune("help", "migrate").output.hasPrefix("OVERVIEW: Bring the schema"))
+        let migrate = try folder.perilune("help", "migrate").output
+        #expect(migrate.hasPrefix("OVERVIEW: Bring the schema") && migrate.contains("perilune migrate new <name>\n"), "\(migrate)")
     }
 
     @Test func `lines of help are at most 79 characters wide, except for examples and names`() throws {

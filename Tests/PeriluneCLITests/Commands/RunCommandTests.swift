@@ -183,6 +183,8 @@ import Testing
         #expect(hook?.contains("function Class:will_save(") == true)
         #expect(ScriptNames.help(for: "attempt to call a boolean value (method 'is_paid')") == nil)
         #expect(ScriptNames.help(for: "attempt to call a nil value (method 'length')")?.contains("#list") == true)
+        #expect(ScriptNames.help(for: "attempt to index a nil value (global 'arg')")?.contains("os.getenv") == true)
+        #expect(ScriptNames.help(for: "attempt to index a nil value (global 'json')") == "use perilune.json")
         #expect(ScriptNames.help(for: "no such function: NOW")?.contains("CURRENT_TIMESTAMP") == true)
         #expect(ScriptNames.help(for: "near \"ILIKE\": syntax error")?.contains("LIKE") == true)
         #expect(ScriptNames.help(for: "no such function: REGEXP")?.contains("add_function") == true)
@@ -203,6 +205,27 @@ import Testing
         let rows = try folder.perilune("run", "rows.lua"), pairs = try folder.perilune("run", "pairs.lua")
         #expect(rows.errors.contains(help), "\(rows.errors)")
         #expect(!pairs.errors.contains("rows()"), "\(pairs.errors)")
+    }
+
+    @Test func `a missing module is reported with the nearest name, or with its replacement`() throws {
+        let folder = try TestFolder([
+            "s/a.lua": "require(...)", "s/util.lua": "return 1", "s/shop/prices.lua": "return 1", "s/mail/init.lua": "return 1",
+        ])
+        for (name, help) in [
+            ("utill", "did you mean `util`?"), ("shop.price", "did you mean `shop.prices`?"), ("mial", "did you mean `mail`?"),
+            ("csv", "use the command `perilune import FILE --table NAME`, and `perilune query --format csv` for output"),
+            ("argparse", "use the global `arg`, or `...`"),
+            (
+                "lsqlite3",
+                "use the global `db`, or perilune.queue(path); once the module is installed, its programs run with "
+                    + "`perilune run --no-database`"
+            ),
+        ] {
+            let errors = try folder.perilune("run", "s/a.lua", name).errors
+            #expect(errors.contains("\n  help  \(help)\n"), "\(errors)")
+        }
+        #expect(try !folder.perilune("run", "s/a.lua", "../s/utill").errors.contains("  help  "))
+        #expect(try !folder.perilune("run", "s/a.lua", "zzz").errors.contains("  help  "))
     }
 
     @Test func `an error about a missing table mentions that the database is in memory`() throws {
@@ -283,6 +306,34 @@ import Testing
         #expect(result.errors == "error: cannot read none.lua: No such file or directory\n")
     }
 
+    @Test func `arguments of code need a file`() throws {
+        let folder = try TestFolder()
+        let missing = try folder.perilune("run", "-e", "print(...)", "a", "b")
+        #expect(missing.status == 74)
+        #expect(
+            missing.errors == """
+                error: cannot read a: No such file or directory
+                  help  the first argument after -e CODE is FILE; with /dev/null as FILE, only the code runs, with the other arguments
+
+                """)
+        #expect(try folder.perilune("run", "-e", "print(...)", "/dev/null", "a", "b").output == "a\tb\n")
+    }
+
+    @Test func `an unknown option is named even if an argument is missing`() throws {
+        let folder = try TestFolder()
+        for (arguments, message) in [
+            (["query", "--nosuch"], "Unknown option '--nosuch'\nUsage: perilune query"),
+            (["query", "--csv"], "Unknown option '--csv'. Use '--format csv'\nUsage: perilune query"),
+            (["import", "--no-header", "--ignore", "x.csv"], "Unknown option '--ignore'. Use '--errors FILE'\n"),
+            (["query", "--format", "csv"], "Missing expected argument '<sql>'\n"),
+            (["import", "x.csv", "--header"], "Missing expected argument '--table <table>'\n"),
+            (["migrate", "new", "--sql"], "Missing expected argument '<name>'\n"),
+        ] {
+            let result = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
+            #expect(result.status == 64 && result.errors.hasPrefix("error: \(message)"), "\(result.errors)")
+        }
+    }
+
     @Test func `a folder is refused as a script`() throws {
         #expect(try TestFolder().perilune("run", "/").status == 74)
     }
@@ -291,6 +342,18 @@ import Testing
     func `a script can set the exit status`(argument: String, status: Int32) throws {
         let result = try TestFolder().perilune("run", "-e", "io.write('x') os.exit(\(argument)) print('never')")
         #expect((result.status, result.output, result.errors) == (status, "x", ""))
+    }
+
+    @Test func `a wrong call in a script is a failure of the script, and not wrong usage of the command`() throws {
+        let folder = try TestFolder([
+            "migrations/0001_a.lua": "return function(db) error{ kind = 'usage', message = 'wrong' } end"
+        ])
+        for code in ["error{ kind = 'usage', message = 'wrong' }", "db:write(function() return nil, 'no' end)"] {
+            let result = try folder.perilune("run", "--error-format", "json", "-e", code)
+            #expect(result.status == 1 && result.errors.contains(#""kind":"usage""#), "\(result.errors)")
+        }
+        let migrated = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(migrated.status == 1 && migrated.errors.contains("error: wrong"), "\(migrated.errors)")
     }
 
     // MARK: - The database

@@ -67,7 +67,7 @@ import Testing
         for text in [
             "fault    foreign key mismatch - \"c\" referencing \"p\"\n",
             "fault    d(x) refers to nowhere, a table that does not exist\n",
-            "fault    1 row of it's refer to missing rows of p\n", "pragma_foreign_key_check('it''s')",
+            "fault    1 row of it's refers to missing rows of p\n", "pragma_foreign_key_check('it''s')",
             "warning  c(x) refers to p without an index\n",
         ] { #expect(result.output.contains(text), "\(result.output)") }
     }

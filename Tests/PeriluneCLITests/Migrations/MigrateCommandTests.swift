@@ -317,6 +317,17 @@ import Testing
 
     // MARK: - Status
 
+    @Test func `a failed migration suggests the columns that it has added`() throws {
+        let folder = try migrated([
+            "migrations/0003.sql":
+                "ALTER TABLE book ADD COLUMN label TEXT;\nALTER TABLE \"book\" ADD isbn;\nUPDATE book SET labl = 1;"
+        ])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(
+            result.errors.contains("\n  help  did you mean `label`?  book has: id, title, pages, label, isbn\n"),
+            "\(result.errors)")
+    }
+
     @Test func `the status of each migration is shown`() throws {
         let folder = try migrated(["migrations/0003.sql": "SELECT 1"])
         try FileManager.default.removeItem(atPath: folder.path + "/migrations/0001_create.sql")
@@ -550,6 +561,49 @@ import Testing
         #expect(
             misplaced.errors.hasPrefix(
                 "error: expected --database with the path of a file: did you mean `perilune migrate --database x.sqlite`?\n"))
+    }
+
+    @Test(arguments: [
+        (["status"], "use `perilune migrate --status`"), (["rollback"], "use `perilune migrate --down`"),
+        (["up"], "use `perilune migrate`"), (["0002_page"], "did you mean `perilune migrate --to 0002_pages`?"),
+        (["--down", "0001_create"], "did you mean `perilune migrate --down --to 0001_create`?"),
+        (["--down", "2"], "--down undoes the last migration; with --to NAME, all that come after NAME"),
+    ])
+    func `a word that is meant as an option, but taken as the folder, leads to the option`(words: [String], help: String) throws {
+        let folder = try migrated()
+        let result = try CommandProcess(TestFolder.binary, ["migrate", "--database", "x.sqlite"] + words, in: folder).wait()
+        #expect(result.status == 74 && result.errors.hasPrefix("error: cannot read the folder of migrations "))
+        #expect(result.errors.hasSuffix("\n  help  \(help)\n"), "\(result.errors)")
+    }
+
+    @Test func `a version, and a command for new migrations, lead to the words of this command`() throws {
+        let folder = try migrated()
+        let version = try folder.perilune("migrate", "--version", "0001_create", "--database", "x.sqlite")
+        #expect((version.status, version.output) == (64, ""))
+        #expect(version.errors == "error: unknown option --version\n  help  use `--to`\n")
+        #expect(try folder.perilune("migrate", "--version").status == 0)
+        let new = try folder.perilune("migrate", "generate", "x", "--database", "x.sqlite")
+        #expect(new.errors.hasPrefix("error: Unexpected argument 'x'. Use 'perilune migrate new NAME'\n"), "\(new.errors)")
+    }
+
+    @Test(arguments: ["_down.sql", "-down.lua"])
+    func `a migration with the name of another and down is refused, and nothing is migrated`(ending: String) throws {
+        let folder = try folder(["migrations/0001_create\(ending)": "DROP TABLE book"])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(result.status == 1)
+        #expect(
+            result.errors.hasPrefix(
+                "error: migrations: `0001_create\(ending.prefix(5))` would run after `0001_create`, as a migration of its own; "),
+            "\(result.errors)")
+        #expect(!folder.exists("x.sqlite"))
+    }
+
+    @Test func `a check fails if the folder lacks an applied migration`() throws {
+        let folder = try migrated()
+        try FileManager.default.removeItem(atPath: folder.path + "/migrations/0002_pages.lua")
+        let result = try folder.perilune("migrate", "--database", "x.sqlite", "--check")
+        #expect(result.status == 1)
+        #expect(result.errors == "the database has applied migrations that are not in migrations: 0002_pages\n")
     }
 
     @Test func `the database and the folder in use are shown on request`() throws {

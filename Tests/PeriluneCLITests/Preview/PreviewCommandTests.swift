@@ -298,6 +298,15 @@ import Testing
         #expect(try titles(folder) == "{\"t\":\"Typee,Omoo,Mardi\"}\n")
     }
 
+    @Test func `undoing a plan reports the changes that it makes`() throws {
+        let folder = try makeFolder()
+        _ = try folder.perilune(
+            "run", "--database", "shop.sqlite", "--preview", "--save", "x.plan", "-e",
+            "db:execute('DELETE FROM book WHERE rowid = (SELECT min(rowid) FROM book)')")
+        #expect(try folder.perilune("apply", "x.plan", "-y").errors == "applied to shop.sqlite: book -1\n")
+        #expect(try folder.perilune("apply", "x.plan", "--undo", "-y").errors == "reverted in shop.sqlite: book +1\n")
+    }
+
     @Test func `without a terminal, a plan is not applied without --yes`() throws {
         let folder = try makeFolder()
         _ = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--save", "x.plan")

@@ -163,6 +163,15 @@ import Testing
         }
     }
 
+    @Test func `a transaction that a query begins is rolled back, and a note reports this`() throws {
+        for sql in ["BEGIN", "SAVEPOINT s"] {
+            let result = try TestFolder().perilune("query", "--write", sql)
+            #expect(result.status == 0)
+            #expect(result.errors == "the transaction was rolled back, because query runs only one statement\n")
+        }
+        #expect(try TestFolder().perilune("query", "--write", "CREATE TABLE t (a)").errors == "")
+    }
+
     @Test func `a query may begin with a comment`() throws {
         let result = try TestFolder().perilune("query", "--format", "csv", "-v", "-- why\nSELECT 1 AS a", "--write")
         #expect((result.status, result.output) == (0, "a\r\n1\r\n"))

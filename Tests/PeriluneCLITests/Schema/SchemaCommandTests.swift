@@ -243,4 +243,32 @@ import Testing
         #expect(try folder.perilune("query", "--output", "out.csv", "SELECT nonsense").status == 1)
         #expect(try String(contentsOfFile: folder.path + "/out.csv", encoding: .utf8).hasPrefix("a,b,c"))
     }
+
+    @Test func `a file whose extension belongs to another format is not written`() throws {
+        let folder = try TestFolder()
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (a)')").status == 0)
+        for (arguments, file) in [
+            (["query", "SELECT 1"], "x.parquet"), (["query", "SELECT 1"], "x.xlsx"), (["schema"], "x.png"), (["dump"], "x.csv"),
+            (["dump"], "copy.db"),
+        ] {
+            let words = arguments + ["--database", "x.sqlite", "--output", file]
+            let result = try CommandProcess(TestFolder.binary, words, in: folder).wait()
+            #expect(result.status == 64 && result.errors.hasPrefix("error: --output: "), "\(result.errors)")
+            #expect(!folder.exists(file))
+        }
+        for file in ["out", "out.2026-03", ".rows"] {
+            #expect(try folder.perilune("query", "--output", file, "SELECT 1 AS a").errors == "")
+            #expect(try folder.read(file) == "{\"a\":1}\n")
+        }
+        #expect(try folder.perilune("query", "--output", "x.data", "--format", "csv", "SELECT 1 AS a").status == 0)
+    }
+
+    @Test func `the output file - is standard output`() throws {
+        let folder = try TestFolder()
+        #expect(try folder.perilune("query", "--output", "-", "SELECT 1 AS a").output == "{\"a\":1}\n")
+        #expect(try folder.perilune("query", "--output", "-", "--format", "html", "SELECT 1 AS a").output.hasPrefix("<table"))
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (a)')").status == 0)
+        #expect(try folder.perilune("dump", "--database", "x.sqlite", "--output", "-").output.contains("CREATE TABLE t (a)"))
+        #expect(!folder.exists("-"))
+    }
 }

@@ -148,12 +148,16 @@ import Testing
         #expect(try folder.perilune("settings").status == 78)
     }
 
-    @Test func `a settings file in a world-writable parent folder is ignored`() throws {
+    @Test func `a settings file in a world-writable parent folder is ignored, and a note reports this`() throws {
         let folder = try TestFolder(["perilune.toml": "database = 'x.sqlite'", "mine/x.lua": ""])
         #expect(try Settings.find(in: folder.path + "/mine", environment: [:])[.database]?.text == "../x.sqlite")
         #expect(chmod(folder.path, 0o777) == 0)
         #expect(try Settings.find(in: folder.path + "/mine", environment: [:])[.database] == nil)
         #expect(try Settings.find(in: folder.path, environment: [:])[.database]?.text == "x.sqlite")
+        let result = try folder.shell("cd mine && $PERILUNE run -e '1' && $PERILUNE settings --format csv")
+        let note = "ignored the settings in ../perilune.toml, because every user can write to that folder\n"
+        #expect((result.status, result.errors) == (0, note + note))
+        #expect(try folder.perilune("run", "-e", "1").errors == "")
     }
 
     @Test func `the settings can refuse strings in double quotes in triggers`() throws {

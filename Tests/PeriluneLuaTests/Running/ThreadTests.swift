@@ -45,7 +45,7 @@ import Testing
         #expect(try await runner.evaluate("return order") == expected)
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a closure for an idle thread runs after all jobs, and those that they add`()
+    @Test(.timeLimit(.minutes(10))) func `a closure for an idle thread runs after all jobs, even jobs that others add`()
         async throws
     {
         let thread = LuaThread()

@@ -9,7 +9,7 @@ local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 
-local unused = require("perilune.requests.nodes").unused
+local unused = marks.unused_positions
 local subquery = {}
 
 --- Returns the request of a class, or a request itself; nil for other values.

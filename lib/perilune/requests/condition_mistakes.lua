@@ -79,7 +79,9 @@ end
 function mistakes.value(column, value, place)
   local operator = next(value)
   local method = type(operator) == "string" and method_of(operator)
-  if value.from ~= nil and value.to ~= nil or value.min ~= nil and value.max ~= nil or value.gte ~= nil and value.lte ~= nil then method = "between" end
+  -- Fetched lists raise errors for fields such as `min`.
+  local function has(low, high) return rawget(value, low) ~= nil and rawget(value, high) ~= nil end
+  if has("from", "to") or has("min", "max") or has("gte", "lte") then method = "between" end
   if not method and type(value[1]) == "string" and (#value == 2 or #value == 3) then
     -- An operator that is a word might also be a value of the column.
     local is_sign = value[1]:find("^[<>=!~]+$") or value[1]:find(" ")

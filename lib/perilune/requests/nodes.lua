@@ -5,9 +5,7 @@ local with_text, with_other = interning.with_text, interning.with_other
 
 local request_nodes = {}
 
---- The number of unused positions before the values of a request. They are empty, so that request[1] and ipairs(request) reach __index and
--- raise an error. records.derivation copies them, too. `count` of a node includes them; a request within another one has none.
-local unused = 2
+local unused = require("perilune.runtime.marks").unused_positions
 request_nodes.unused = unused
 
 --- The operations that combine the rows of several requests.

@@ -3,6 +3,10 @@
 
 local marks = {}
 
+--- The number of unused positions before the values of a request. They are empty, so that request[1] and ipairs(request) reach __index and
+-- raise an error. records.derivation copies them, too. `count` of a node includes them; a request within another one has none.
+marks.unused_positions = 2
+
 --- Returns whether a value is an expression: a condition, or any other value computed by SQL.
 function marks.is_expression(value) return type(value) == "table" and getmetatable(value) == "expression" end
 
