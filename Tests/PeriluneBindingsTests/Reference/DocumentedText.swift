@@ -124,7 +124,8 @@ struct KnownNames: Sendable {
     static let foreign: Set<String> = [
         "prepareDatabase", "schemaSource", "withDependencies", "CancellationError", "LocalizedError", "CocoaError",
         "Synchronization", "cancelWhenGracefulShutdown", "cancelOnGracefulShutdown",
-        "Codable", "Decodable", "Equatable", "Sendable", "Duration", "Range", "IndexSet", "CharacterSet", "Int", "Int64", "UInt64", "String", "Double",
+        "Codable", "Decodable", "Equatable", "Sendable",
+        "Duration", "Range", "IndexSet", "CharacterSet", "Int", "Int64", "UInt64", "String", "Double",
         "Data", "Date",
         "DatabaseMigrator", "DatabaseQueue", "DatabasePool", "maximumReaderCount", "addingReportingOverflow", "await", "for",
         "try", "swift",

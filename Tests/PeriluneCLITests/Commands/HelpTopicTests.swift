@@ -41,7 +41,8 @@ import Testing
     @Test func `help on a Swift type tells where it is documented`() throws {
         let result = try TestFolder().perilune("help", "ScriptHost")
         #expect(result.status == 64)
-        #expect(result.errors.hasSuffix("; names in Swift are in the documentation that `scripts/docs` builds\n"), "\(result.errors)")
+        #expect(
+            result.errors.hasSuffix("; names in Swift are in the documentation that `scripts/docs` builds\n"), "\(result.errors)")
         #expect(try TestFolder().perilune("help", "zzzzzz").errors.hasSuffix("`perilune help` the commands\n"))
     }
 
@@ -49,7 +50,8 @@ import Testing
         let folder = try TestFolder()
         #expect(try folder.perilune("help", "migrate", "new").output.hasPrefix("OVERVIEW: Create a new migration file."))
         let migrate = try folder.perilune("help", "migrate").output
-        #expect(migrate.hasPrefix("OVERVIEW: Bring the schema") && migrate.contains("perilune migrate new <name>\n"), "\(migrate)")
+        #expect(migrate.hasPrefix("OVERVIEW: Bring the schema"), "\(migrate)")
+        #expect(migrate.contains("perilune migrate new <name>\n"), "\(migrate)")
     }
 
     @Test func `lines of help are at most 79 characters wide, except for examples and names`() throws {
