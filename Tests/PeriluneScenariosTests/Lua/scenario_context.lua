@@ -208,7 +208,10 @@ test("effects can be stubbed, and their calls are recorded", function()
     local calls = t.effects.mail:calls("send")
     check(#calls == 2)
     check(calls[1].to == "ada")
-    expect(calls[2][2]):equals(2)]], host)
+    expect(calls[2][2]):equals(2)
+    expect(calls):equals { { to = "ada" }, { "a", 2 } }
+    expect(calls):contains { "a", 2 }
+    check(perilune.json.encode(calls[2]) == '["a",2]')]], host)
   equal(asked, { "mail", "send", true })
   matches(failure("t.effects.mail:stubb('send')", host).message, "did you mean `stub`?")
   matches(failure("t.effects.mail.send = true", host).message, 't.effects.mail:stub("send", value)')
@@ -432,4 +435,21 @@ test("the list of t.given is not a record", function()
   matches(failure(code .. "print(list.name)").message, "t.make.tea")
   matches(failure(code .. "t.make.tea:build()").message, "t.make.table{")
   passes(code .. "check(list[1].name == 'Assam' and #list == 1 and list[2] == nil)")
+end)
+
+test("a year alone is not an instant for the clock", function()
+  local host = { clock_set = function() end }
+  matches(failure("t.clock:set('2026')", host).message, '; write the day, as in "2026-01-01"')
+  matches(failure("t.clock:set('2026-02-30')", host).message, "expected a day from 1 to 28")
+  passes("t.clock:set('2026-02-28') check(true)", host)
+end)
+
+test("members of other test libraries lead to those of the context", function()
+  for call, use in pairs{
+    ["t.note(t, 'x')"] = "as in t.note(...)", ["t.id = 1"] = "t.fixtures.name", ["t.freeze('2026-01-01')"] = "t.clock:set", ["t.add_cleanup(print)"] = "t.defer(f)",
+    ["t.sql('SELECT 1')"] = "t.db:execute", ["t.emit('x')"] = "perilune.emit", ["t.clock:run_all()"] = "t.clock:advance", ["t.effects.mail:with(1)"] = "a function as the value",
+    ["t.clock:advance('1 month')"] = "t.clock:now():add", ["t.db.given.customer()"] = "not `t`",
+  } do
+    matches(failure(call, { clock_advance = function() end }).message, use)
+  end
 end)
