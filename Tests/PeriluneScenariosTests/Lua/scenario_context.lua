@@ -335,7 +335,7 @@ test("a new or different snapshot fails the scenario and is kept for review", fu
   local texts = { a = "-- string\none\ntwo\n" }
   local result = run("expect('one\\nthree\\n'):snapshot('a')", snapshot_host(texts))
   equal(result.failures[1].details,
-    { "the snapshot `a` differs", "  -- string", "  one", "+ two", "- three", "accept it with --review, or with --update-snapshots" })
+    { "the snapshot `a` differs (- stored, + now)", "  -- string", "  one", "- two", "+ three", "accept it with --review, or with --update-snapshots" })
   equal(result.snapshots, { { name = "a", status = "changed", text = "-- string\none\nthree\n" } })
   equal(texts["a.written"], "-- string\none\nthree\n")
   result = run("expect('x'):snapshot('b')", snapshot_host(texts))
