@@ -141,7 +141,8 @@ import Testing
 
     @Test func `a file without code has no lines in the coverage`() throws {
         let folder = try TestFolder([
-            "scripts/empty.lua": "", "scripts/comment.lua": "-- one\n--[[ two\nthree ]]\n", "scripts/code.lua": "print(1) -- one\n",
+            "scripts/empty.lua": "", "scripts/comment.lua": "-- one\n--[[ two\nthree ]]\n",
+            "scripts/code.lua": "print(1) -- one\n",
             "scenarios/a_scenario.lua": "scenario('adds', function(t) t.run('scripts/empty.lua') check(true) end)",
         ])
         let result = try folder.perilune("test", "--coverage", "table", environment: cache(folder))

@@ -225,5 +225,8 @@ test("mistakes of other test libraries in definitions lead to the words here", f
   mistake("argument", 'fixture("a", function(t, use) use(1) end)', "t.defer(f)")
   mistake("argument", 'fixture("a", function() return 1 end, function() end)', "too many arguments")
   mistake("duplicate", 'for _ = 1, 2 do factory("a", { n = 1 }) end', "must not be required")
+  mistake("argument", 'scenario("a", { cases = { 1, 2 } }, function() end)', "at position 1, got the integer 1")
+  mistake("argument", 'scenario("a", { cases = { one = { n = 1 } } }, function() end)', '{ name = "one", ... }')
+  mistake("unknown_field", 'scenario("a {n}", { cases = { { n = 1 }, { m = 2 } } }, function() end)', "case 2: no field `n`")
   mistake("unknown_function", 'scenario_outline("a", function() end)', "`cases`")
 end)

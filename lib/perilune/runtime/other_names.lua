@@ -1188,7 +1188,7 @@ sections.trigger_option = {
   ["time clock"] = "use the option `schedule`, as in schedule = \"0 9 * * mon-fri\"",
   ["timezone tz time_zone"] = "use the option `zone`", ["startup boot start immediately on_start"] = "use initially = true for a first run at the start",
   ["columns column fields field kind kinds where filter if_"] = "the automation decides: when = function(change) return change.operation == \"insert\" end", ["random_delay splay randomized_delay"] = "use the option `jitter`",
-  ["insert update delete table tables operation operations row record class on_insert on_update on_delete changes changed"] =
+  ["insert update delete inserted updated deleted table tables operation operations row record class on_insert on_update on_delete changes changed"] =
     "use change = \"table\", a class or a list of both, or db:observe_transactions{ tables = { ... }, operations = { \"insert\" }, on_change = f }",
   ["cron at daily hour"] = "use the option `schedule`, as in schedule = \"0 9 * * mon-fri\"", ["interval period minutes seconds hours"] = "use the option `every`, as in every = \"1h30m\"", ["signal emit message topic"] = "use the option `event`, as in event = \"name\"",
 }

@@ -1,7 +1,9 @@
 --- The options of scenarios and groups: their names, types and effects.
 
 local perilune = require "perilune"
+local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
+local state = require "scenarios.base.state"
 
 local scenario_options = {}
 
@@ -19,7 +21,7 @@ end
 local function tags(value)
   for _, tag in ipairs(type(value) == "table" and value or { value }) do
     if type(tag) == "string" and (tag:find(",", 1, true) or tag:find("^@")) then
-      require("scenarios.base.state").mistake("option `tags`: %q is one tag; use a list of names without `@`, as in tags = { \"slow\", \"billing\" }", tag)
+      state.mistake("option `tags`: %q is one tag; use a list of names without `@`, as in tags = { \"slow\", \"billing\" }", tag)
     end
   end
   return scenario_options.list_of_texts(value)
@@ -77,9 +79,15 @@ local function seed(value)
 end
 
 local function cases(value)
-  if type(value) ~= "table" or #value == 0 then return nil end
-  for _, case in ipairs(value) do
-    if type(case) ~= "table" then return nil end
+  if type(value) ~= "table" then return nil end
+  local name = next(value)
+  if type(name) == "string" then
+    state.mistake("option `cases`: expected a list of tables, got a table with the name %q; use cases = { { name = %q, ... }, ... }", name, name)
+  elseif #value == 0 then
+    return nil
+  end
+  for index, case in ipairs(value) do
+    if type(case) ~= "table" then state.mistake("option `cases`: expected a table at position %d, got %s; use cases = { { n = 1 }, ... }", index, errors.describe(case)) end
   end
   return value
 end
