@@ -444,7 +444,7 @@ test("a year alone is not an instant for the clock", function()
   passes("t.clock:set('2026-02-28') check(true)", host)
 end)
 
-test("members of other test libraries lead to those of the context", function()
+test("members of other test libraries lead to the members of the context", function()
   for call, use in pairs{
     ["t.note(t, 'x')"] = "as in t.note(...)", ["t.id = 1"] = "t.fixtures.name", ["t.freeze('2026-01-01')"] = "t.clock:set", ["t.add_cleanup(print)"] = "t.defer(f)",
     ["t.sql('SELECT 1')"] = "t.db:execute", ["t.emit('x')"] = "perilune.emit", ["t.clock:run_all()"] = "t.clock:advance", ["t.effects.mail:with(1)"] = "a function as the value",
@@ -452,4 +452,11 @@ test("members of other test libraries lead to those of the context", function()
   } do
     matches(failure(call, { clock_advance = function() end }).message, use)
   end
+end)
+
+test("a fixture that returns a function to clean up leads to t.defer", function()
+  local S = language()
+  S.load("support.lua", "fixture('f', function() return 1, function() end end)", true)
+  S.load("x_scenario.lua", "scenario('s', function(t) check(t.fixtures.f == 1) end)")
+  matches(S.run("x_scenario.lua > s", {}).failures[1].message, "t.defer(f)")
 end)

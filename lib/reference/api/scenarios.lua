@@ -15,7 +15,7 @@
 ---@field retry? integer how often to retry a failed scenario, each time with the next seed; a pass after a failure is reported as flaky; 0 by default
 ---@field lock? string scenarios with the same lock never run at the same time
 ---@field clock? string the time of the frozen clock
----@field seed? integer|string the seed of the random numbers
+---@field seed? integer|string the seed of the random numbers: an integer, or a text whose hash is the seed; `--seed` is the seed of a whole run, from which each scenario gets its own
 ---@field max_queries? integer the maximum number of statements
 ---@field no_checks? "allow"|"warn"|"fail" the result of a scenario without a check; `"warn"` by default
 ---@field grants? perilune.grant|perilune.grant[] allows the scripts that it runs to change files and open databases in files (`"files"`), run programs (`"programs"`), load native modules (`"native"`), or all of these (`"effects"`)

@@ -243,7 +243,10 @@ local function fixtures_proxy(current)
     if not fixture then errors.raise_unknown("fixture", name, display.keys(definitions.fixtures)) end
     if making[name] then errors.raise("usage", ("the fixture `%s` depends on itself"):format(name)) end
     making[name] = true
-    local value = fixture.body(current.context)
+    local value, clean_up = fixture.body(current.context)
+    if type(clean_up) == "function" then
+      state.mistake("fixture %s: it returned a second value, a function, which would never be called; use t.defer(f) in it to clean up", display.show(name))
+    end
     values[name] = { value = value }
     return value
   end)
