@@ -20,6 +20,7 @@ void pdb_open(lua_State *L, const pdb_callbacks *callbacks) {
     pdb_open_databases(L);
     pdb_open_statements(L);
     pdb_open_rows(L);
+    pdb_open_lists(L);
     pdb_open_changes(L);
     pdb_open_functions(L);
     pdb_open_cursors(L);

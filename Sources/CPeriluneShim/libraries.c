@@ -71,6 +71,7 @@ static void refuse_bytecode(lua_State *L) {
 static void open_base(lua_State *L, unsigned which) {
     luaL_requiref(L, LUA_GNAME, luaopen_base, 1);
     plua_note_protected_calls(L);
+    set_or_remove(L, "getmetatable", plua_getmetatable, true);
     if (!(which & PLUA_LIBRARY_BYTECODE)) refuse_bytecode(L);
     if (!(which & PLUA_LIBRARY_LOADFILE)) {
         set_or_remove(L, "loadfile", NULL, false);

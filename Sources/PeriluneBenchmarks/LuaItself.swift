@@ -14,6 +14,8 @@ struct LuaItself {
 
     private static let startCount = 100
     private static let startTargetInMilliseconds = 8.0
+    /// The maximum time of a whole process that uses records, requests and associations for the first time.
+    private static let exampleTargetInMilliseconds = 20.0
     private static let processorTarget = 1.05
     /// The maximum ratio of the time with limits, but without an instruction budget, to the time without limits.
     private static let limitsTarget = 1.05
@@ -28,8 +30,10 @@ struct LuaItself {
             problems.note(.failed("cannot be copied"), contestant: perilune, measure: "start")
             return
         }
-        let commands = [[installed.path, "run", "-e", ""], ["lua5.4", "-e", ""]]
-        var times: [[perilune_process_time]] = [[], []]
+        let example = URL(fileURLWithPath: scripts).deletingLastPathComponent().appendingPathComponent("examples/library.lua")
+            .path
+        let commands = [[installed.path, "run", "-e", ""], ["lua5.4", "-e", ""], [installed.path, "run", example]]
+        var times: [[perilune_process_time]] = [[], [], []]
         for _ in 0..<Self.startCount {
             for (index, command) in commands.enumerated() { times[index].append(perilune_process_time(of: command)) }
         }
@@ -38,6 +42,11 @@ struct LuaItself {
             return
         }
         reportStart(times[0], times[1])
+        let wall = Self.ordered(times[2].map(\.wall))[Self.startCount / 2]
+        let mark = wall > Self.exampleTargetInMilliseconds ? "✗" : "✓"
+        print(
+            "    \("the example library.lua".padded(to: 24))"
+                + String(format: "perilune %5.1f, elapsed, median %@ (≤ %.0f)", wall, mark, Self.exampleTargetInMilliseconds))
     }
 
     private func reportStart(_ ours: [perilune_process_time], _ lua: [perilune_process_time]) {

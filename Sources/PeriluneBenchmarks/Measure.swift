@@ -153,6 +153,9 @@ struct Measure {
             records: "request_kept", "request kept, 10 rows", database: .products, count: 20_000, target: .difference(1),
             peers: builders, factor: 10),
         Measure(
+            records: "request_form", "request of a new form, 4 steps", database: .products, count: 2_000,
+            target: .difference(45), peers: [Contestants.lsqlite3]),
+        Measure(
             records: "including", "412 invoices with their lines", database: .chinook, count: 20, target: .ratio(1.3),
             peers: builders, factor: 10),
         Measure(

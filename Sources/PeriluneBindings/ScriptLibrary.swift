@@ -69,7 +69,7 @@ final class ScriptLibrary {
         try set(
             [
                 "blobs": pdb_row_blobs, "columns": pdb_row_columns, "metatable": pdb_row_metatable, "make": pdb_make_row,
-                "set_missing": pdb_set_missing_column,
+                "set_missing": pdb_set_missing_column, "set_missing_list_field": pdb_set_missing_list_field,
             ], in: rows)
         let databases = try makeNative("databases")
         try databases.setValue("methods", c: pdb_push_database_methods)

@@ -37,6 +37,7 @@ enum Main {
                 help: { PeriluneCommand.helpMessage(for: $0) })
             if isWritten { return }
             try requireKnownCommand(arguments)
+            try requireTwoDashes(arguments)
         }
         if plain != nil || !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
         if let plain, try await plain.run() { return }
@@ -103,12 +104,27 @@ enum Main {
         throw CommandFailure(report(unknown: name, among: shown.compactMap { $0.commandName }, of: place))
     }
 
+    /// Rejects options such as `-header`.
+    private static func requireTwoDashes(_ arguments: [String]) throws {
+        guard let command = arguments.first, command != "help", !command.hasPrefix("-"),
+            let option = OtherNames.wordWithOneDash(in: RunArguments.options(in: arguments))
+        else { return }
+        var report = ErrorReport("unknown option \(option)", kind: "usage")
+        report.help =
+            OtherNames.option(option, of: command).map { "use `\($0)`" }
+            ?? "options of more than one letter begin with two dashes; `perilune help \(command)` lists them"
+        throw CommandFailure(report)
+    }
+
     private static func report(unknown name: String, among names: [String], of place: String) -> ErrorReport {
         var report = ErrorReport("unknown command \(place == "perilune" ? name : "\(place) \(name)")", kind: "usage")
         let available = names + ["help"]
-        if place == "perilune", let help = OtherNames.command(name) {
-            report.help = help
-            return report
+        if place == "perilune" {
+            let isDatabase = DatabaseFile.isDatabase(name)
+            report.help =
+                isDatabase
+                ? "use `perilune console \(name)`, or `perilune query --database \(name) SQL`" : OtherNames.command(name)
+            if report.help != nil { return report }
         }
         report.suggest(
             name, among: available,

@@ -66,6 +66,9 @@ extension Trait where Self == DependencyTrait {
         DependencyTrait { $0.defaultDatabase = try source() }
     }
 
+    /// Gives the test a separate, empty in-memory database.
+    public static var defaultDatabase: DependencyTrait { defaultDatabase() }
+
     /// Gives the test a migrated in-memory database, copied from a template that is migrated once for all tests.
     public static func defaultDatabase(migrations: Migrations) -> DependencyTrait {
         DependencyTrait { $0.defaultDatabase = .inMemory(migrations: migrations) }

@@ -38,6 +38,10 @@ struct TraitTests {
         #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 2)
     }
 
+    @Test(.defaultDatabase) func `the database trait without arguments gives a test an empty database`() async throws {
+        #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM sqlite_master", as: Int.self) == 0)
+    }
+
     @Test(.defaultDatabase(.pool("nowhere/at/all.sqlite", usesFilesInTests: true)))
     func `a test can use a pool in a file, which is not at the given path`() async throws {
         let database = try await DependencyContainer.defaultDatabase

@@ -2,7 +2,7 @@
 --
 -- A description is a table with `kind`:
 -- `text` (`text`, and `type` for its color), `rows` (`columns`, `head` and `tail`: lists of cells, `count`, `title`, `note`, `is_single`),
--- `request` (like `rows`, with `sql`), `outcome` (`text`).
+-- `request` (like `rows`, with `sql`), `outcome` (`text`), which code on the command line does not show.
 -- A cell is nil, a boolean, a number, a string, or { blob = bytes }.
 
 local native_rows = require "perilune.native.rows"
@@ -90,6 +90,14 @@ end
 
 local function outcome_text(outcome)
   return count_text(outcome.changed_rows or 0, "row") .. " changed"
+end
+
+--- The kinds of handles that functions return to continue or to end what they began, as in `io.write("a"):write("b")`.
+local handles = { timer = true, task = true, observation = true, schedule = true, ["job handler"] = true }
+local type_of_file = io and io.type
+
+local function is_handle(value)
+  return handles[getmetatable(value)] or type_of_file and type_of_file(value) ~= nil
 end
 
 -- Rows and records ---------------------------------------------------------------------------------------------------------
@@ -295,6 +303,7 @@ local function describe_one(value, head, tail)
   if kind == "number" then return text(value_text.number(value), kind) end
   if kind == "nil" or kind == "boolean" then return text(tostring(value), kind) end
   if kind == "string" then return text(value, "string") end
+  if is_handle(value) then return { kind = "outcome", text = tostring(value) } end
   if kind == "table" then return describe_table(value, head, tail) end
   if is_outcome(value) then return { kind = "outcome", text = outcome_text(value) } end
   if native_values.is_blob(value) then return { kind = "rows", columns = { "blob" }, head = { { { blob = tostring(value) } } }, tail = {}, count = 1, is_single = true } end

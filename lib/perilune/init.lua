@@ -10,6 +10,7 @@ local on_first_call = require "perilune.runtime.loading"
 -- The methods of rows. The row path has created this table already.
 perilune.row = native_rows.methods
 native_rows.set_missing(function(...) return require("perilune.runtime.missing_columns")(...) end)
+native_rows.set_missing_list_field(function(...) return require("perilune.runtime.missing_list_fields")(...) end)
 perilune.json = {}
 local owners = {
   ["perilune."] = perilune, ["perilune.json."] = perilune.json, ["perilune.row."] = native_rows.methods, ["row:"] = native_rows.methods, ["db:"] = databases.methods,
@@ -107,9 +108,26 @@ unknown_methods(databases.statement_methods, "statement")
 unknown_methods(require("perilune.native.observers").methods, "observer")
 require "perilune.runtime.mistaken_fields"(perilune)
 
--- Fields of `perilune` that other libraries have are not set by assigning to them.
-getmetatable(perilune).__newindex = function(_, name, value)
-  if name == "db" or name == "default_database" or name == "current_database" then
+--- Fields to which other libraries assign the default database.
+local database_fields = {
+  db = true, database = true, default_database = true, current_database = true, default_db = true, conn = true, connection = true,
+}
+
+-- Fields of `perilune` that other libraries have are not set by assigning to them. `perilune.database` is a field of the metatable, so that
+-- assignments to it are noticed. The host makes the first one; `perilune.with` sets the field.
+local metatable, has_database = getmetatable(perilune), false
+local raise_unknown_member = metatable.__index
+
+function metatable.__index(_, name)
+  if name == "database" then return metatable.database end
+  return raise_unknown_member(perilune, name)
+end
+
+function metatable.__newindex(_, name, value)
+  if name == "database" and not has_database then
+    metatable.database, has_database = value, true
+    return
+  elseif database_fields[name] then
     require("perilune.native.errors").raise("argument",
       ("perilune.%s cannot be set; use perilune.with({ database = other }, function() ... end)"):format(name))
   end

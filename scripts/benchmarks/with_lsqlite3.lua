@@ -71,6 +71,21 @@ function measures.select_outside()
   run(function() return work.select_each(work.autocommit_select_count, getter) end)
 end
 
+function measures.request_form()
+  run(function()
+    execute("BEGIN")
+    local count = work.form_each(function(form, quantity)
+      local statement, rows = assert(db:prepare(work.select_form(form))), {}
+      statement:bind_values(quantity, 10)
+      for row in statement:nrows() do rows[#rows + 1] = row end
+      statement:finalize()
+      return rows
+    end)
+    execute("COMMIT")
+    return count
+  end)
+end
+
 function measures.insert()
   local statement
   run(function()

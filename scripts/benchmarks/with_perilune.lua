@@ -108,6 +108,14 @@ function measures.request_kept()
   end)
 end
 
+function measures.request_form()
+  run(function()
+    return db:read(function(db)
+      return work.form_each(function(form, quantity) return db:fetch_all(work.select_form(form), quantity, 10) end)
+    end)
+  end)
+end
+
 --- Fetches invoices with their lines without associations. `read_date` converts a date to the value in a record.
 local function including(read_date)
   run(function()

@@ -168,6 +168,18 @@ function measures.request_kept()
   end)
 end
 
+function measures.request_form()
+  local Product = perilune.record("product")
+  local c = Product.c
+  run(function()
+    return db:read(function()
+      return work.form_each(function(form, quantity)
+        return Product:filter{ quantity = quantity }:select(c.id, c.price:as("price_" .. form)):order("id"):limit(10):fetch_all()
+      end)
+    end)
+  end)
+end
+
 function measures.including()
   local Invoice, Line = perilune.record("Invoice"), perilune.record("InvoiceLine")
   Invoice.lines = Invoice:has_many(Line)

@@ -37,6 +37,7 @@ work.insert_count = part_of(100000)
 work.select_count = part_of(200000)
 work.autocommit_select_count = part_of(50000)
 work.request_count = part_of(20000)
+work.form_count = part_of(2000)
 work.including_count = part_of(20)
 
 --- Selects `count` rows by key, with `getter:fetch_one(id)`, and returns the sum of their quantities. The keys are scattered over
@@ -92,6 +93,24 @@ function work.request_each(fetch)
   local count = 0
   for i = 1, work.request_count do count = count + #fetch(i % 1000) end
   return count
+end
+
+local form = 0
+
+--- Fetches 10 rows by a query that the process has not used before, several times, with `fetch(form, quantity)`. `form` is a new
+-- number in each call.
+function work.form_each(fetch)
+  local count = 0
+  for i = 1, work.form_count do
+    form = form + 1
+    count = count + #fetch(form, i % 1000)
+  end
+  return count
+end
+
+--- Returns the SQL of a query that differs for each form.
+function work.select_form(form)
+  return ("SELECT id, price AS price_%d FROM product WHERE quantity = ? ORDER BY id LIMIT ?"):format(form)
 end
 
 --- Fetches all invoices with their lines several times, with `fetch()`; returns the number of lines.

@@ -107,6 +107,7 @@ static bool try_insertion(lua_State *L, prec_insertion *insertion) {
     lua_Unsigned count = lua_rawlen(L, LIST);
     for (int i = SAVED; i < RESULT; i++) lua_newtable(L);
     lua_createtable(L, count < INT32_MAX ? (int)count : 0, 0);
+    pdb_mark_list(L);
     lua_pushlightuserdata(L, insertion);
     prec_push_model(L, CLASS);
     lua_pushcfunction(L, insert_all_guarded);

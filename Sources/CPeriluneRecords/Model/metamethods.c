@@ -161,8 +161,15 @@ static int record_pairs(lua_State *L) {
     return pdb_push_iterator(L, record, names, names, 0, columns);
 }
 
+/* __len: a record is a single row, so it has no elements. */
+static int record_length(lua_State *L) {
+    return plua_raise(L, "argument", "cannot take # of a record; use #Class:fetch_all() for the number of records, or pairs(record) for "
+                                     "the fields of one");
+}
+
 /* __call: book:author(), if the field `author` of the book contains a record. The Lua part finds the association. */
 static int record_call(lua_State *L) { return prec_call_in_lua(L, PREC_CALL_call_record); }
 
 const luaL_Reg prec_record_metamethods[] = {
-    {"__call", record_call}, {"__eq", record_equal}, {"__tostring", record_to_string}, {"__pairs", record_pairs}, {NULL, NULL}};
+    {"__call", record_call}, {"__eq", record_equal}, {"__tostring", record_to_string}, {"__pairs", record_pairs},
+    {"__len", record_length}, {NULL, NULL}};

@@ -22,7 +22,8 @@ static const char *const field_names[] = {
 /* Stack indices: the receiver of the method, its argument, the request of the receiver, and the node of that request. */
 enum { SELF = 1, ARGUMENT, REQUEST, PARENT };
 
-enum { most_values = 50 };
+/* The first positions of a request are empty, as in perilune.requests.nodes. */
+enum { unused_positions = 2, most_positions = 50 };
 
 /* Pushes a field of the table at an index and returns its type. */
 static int push_field(lua_State *L, int table, int name) {
@@ -77,12 +78,12 @@ static bool push_derived(lua_State *L, int value) {
     push_field(L, PARENT, COUNT);
     lua_Integer count = lua_tointeger(L, -1);
     lua_pop(L, 1);
-    if (count < 0 || count > most_values) return false;
+    if (count < 0 || count > most_positions) return false;
     lua_createtable(L, (int)count + (value != 0), 1);
     lua_pushvalue(L, lua_upvalueindex(NODE));
     lua_pushvalue(L, child);
     lua_rawset(L, result);
-    for (lua_Integer i = 1; i <= count; i++) {
+    for (lua_Integer i = unused_positions + 1; i <= count; i++) {
         lua_rawgeti(L, REQUEST, i);
         lua_rawseti(L, result, i);
     }

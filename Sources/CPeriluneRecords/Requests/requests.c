@@ -1,9 +1,9 @@
 /*
 ** Requests for records of a single class, the most common ones. Once the Lua part has compiled such a request, it is fetched without Lua.
 **
-** A request is a table with its values in order. Its field `node` contains the data that all requests of the same form share. There the Lua
-** part stores the compiled request of each verb under the verb's name: a userdata with the SQL. Scripts can access both tables, so their
-** contents are not trusted.
+** A request is a table with its values in order, after two empty positions. Its field `node` contains the data that all requests of the
+** same form share. There the Lua part stores the compiled request of each verb under the verb's name: a userdata with the SQL. Scripts can
+** access both tables, so their contents are not trusted.
 */
 #include "CPeriluneRecords/Requests/requests.h"
 

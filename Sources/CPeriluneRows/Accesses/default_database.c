@@ -55,9 +55,9 @@ static void rename_default(lua_State *L, int holder, const char *name, int from,
 }
 
 /*
-** with_default_database(db, perilune, function, ...): calls the function with the database and the other arguments. During the call, the
-** database is the default one, and the globals `db` and `perilune.database` refer to it. No other code sees the change, because the
-** function cannot yield.
+** with_default_database(db, table, function, ...): calls the function with the database and the other arguments. During the call, the
+** database is the default one, and the global `db` and the field `database` of the table refer to it. No other code sees the change,
+** because the function cannot yield.
 */
 int pdb_with_default_database(lua_State *L) {
     enum { database = 1, library, body, globals, former };

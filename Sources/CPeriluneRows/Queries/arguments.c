@@ -66,10 +66,32 @@ static int fail_for_sql(lua_State *L, const pdb_arguments *arguments) {
     return fail(L, arguments, "%s: %s%s", lua_tostring(L, -2), lua_tostring(L, -1), is_long ? "..." : "");
 }
 
+/* Returns the first name in a table of arguments, in alphabetical order, if none of the statement's placeholders has a name. Otherwise
+** returns NULL. Pushes one value. */
+static const char *unused_name(lua_State *L, const pdb_arguments *arguments) {
+    int name = lua_gettop(L) + 1;
+    lua_pushnil(L);
+    for (int i = 1; i <= arguments->statement->parameter_count; i++) {
+        const char *placeholder = sqlite3_bind_parameter_name(arguments->statement->handle, i);
+        if (placeholder && *placeholder != '?') return NULL;
+    }
+    for (lua_pushnil(L); lua_next(L, arguments->table); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING || strcmp(lua_tostring(L, -2), "n") == 0) continue;
+        if (!lua_isnil(L, name) && !lua_compare(L, -2, name, LUA_OPLT)) continue;
+        lua_pushvalue(L, -2);
+        lua_replace(L, name);
+    }
+    return lua_tostring(L, name);
+}
+
 static int raise_count(lua_State *L, const pdb_arguments *arguments, lua_Integer expected) {
-    const char *hint = "";
-    if (arguments->table && is_record(L, arguments->table)) hint = " (a record is not a value; pass one of its fields)";
-    else if (arguments->table && arguments->list_count < expected) {
+    const char *hint = "", *name = NULL;
+    bool is_without_list = arguments->table && arguments->list_count == 0 && arguments->statement;
+    if (arguments->table && is_record(L, arguments->table)) {
+        hint = " (a record is not a value; pass one of its fields)";
+    } else if (is_without_list && (name = unused_name(L, arguments)) != NULL) {
+        hint = lua_pushfstring(L, " (names are for named placeholders; write :%s in place of `?`)", name);
+    } else if (arguments->table && arguments->list_count < expected) {
         hint = " (nil ends a list; use perilune.null, or set the field n of the list)";
     } else if (arguments->table && expected == 1) {
         hint = " (one `?` stands for one value; use IN (SELECT value FROM json_each(?)) and perilune.json.encode(list) for a list)";

@@ -126,6 +126,7 @@ void pdb_run_bound(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_I
         if (form->begins_on_first_row) lua_pushnil(L);
         else form->push_source(L, call);
         lua_newtable(L);
+        pdb_mark_list(L);
         run.list = lua_gettop(L);
     }
     step_change(L, call, &run);

@@ -78,6 +78,7 @@ static void fetch_direct(lua_State *L, pdb_call *call, const pdb_row_form *form)
     loop loop = {.rows = {.call = call}, .form = form};
     bool has_row = pdb_step(L, call);
     lua_newtable(L);
+    pdb_mark_list(L);
     if (has_row) {
         int list = lua_gettop(L);
         pdb_check_columns(call->statement);

@@ -254,6 +254,11 @@ static int row_length(lua_State *L) {
     return 1;
 }
 
+/* Operators on a row. Scripts fetch a row in place of its only value. */
+static int refuse_operation(lua_State *L) {
+    return plua_raise(L, "argument", "a row is not a value; use row.column, or db:fetch_value(sql, ...) for a single value");
+}
+
 /* MARK: - The metatable */
 
 /* Fills the list of keys and the lookup tables from the list of names at `names`. */
@@ -284,8 +289,10 @@ static void index_names(lua_State *L, int names, int keys, int lookup, int exact
 /* Pushes a metatable for rows with these keys. */
 static void push_metatable(lua_State *L, int keys, int lookup, int exact) {
     static const luaL_Reg functions[] = {
-        {"__eq", row_equal}, {"__tostring", row_to_string}, {"__len", row_length}, {"__pairs", row_pairs}, {NULL, NULL}};
-    lua_createtable(L, 0, 12);
+        {"__eq", row_equal}, {"__tostring", row_to_string}, {"__len", row_length}, {"__pairs", row_pairs},
+        {"__add", refuse_operation}, {"__sub", refuse_operation}, {"__concat", refuse_operation}, {"__lt", refuse_operation},
+        {"__le", refuse_operation}, {NULL, NULL}};
+    lua_createtable(L, 0, 16);
     luaL_setfuncs(L, functions, 0);
     lua_pushvalue(L, keys);
     lua_rawsetp(L, -2, &keys_key);
@@ -299,7 +306,7 @@ static void push_metatable(lua_State *L, int keys, int lookup, int exact) {
     pdb_push_row_methods(L);
     lua_pushcclosure(L, row_index, 4);
     lua_setfield(L, -2, "__index");
-    lua_pushliteral(L, "a row");
+    lua_pushliteral(L, "row");
     lua_setfield(L, -2, "__name");
     lua_pushliteral(L, "row");
     lua_setfield(L, -2, "__receiver");

@@ -8,6 +8,7 @@
 
 /* [-0, +0, m] */
 void pdb_open_rows(lua_State *L);
+void pdb_open_lists(lua_State *L);
 void pdb_open_changes(lua_State *L);
 
 /* Pushes the list of keys for the rows of a statement. Index 0 of the list is the metatable of the rows. Reads the columns first if they

@@ -1,5 +1,5 @@
 /*
-** Rows: plain tables with one metatable per statement.
+** Rows: plain tables with one metatable per statement. Lists of rows, records and values share another metatable.
 */
 #ifndef PERILUNE_ROWS_H
 #define PERILUNE_ROWS_H
@@ -20,5 +20,14 @@ int pdb_row_metatable(lua_State *L);
 int pdb_make_row(lua_State *L);
 int pdb_row_blobs(lua_State *L);
 int pdb_set_missing_column(lua_State *L);
+
+/* MARK: - Lists */
+
+/* Gives the table on top of the stack the metatable of fetched lists, which raises errors for unknown fields. Scripts do not see the
+** metatable. [-0, +0, -] */
+void pdb_mark_list(lua_State *L);
+
+/* Lua function for the library: (function) sets the function for missing fields of lists. [-n, +0, v] */
+int pdb_set_missing_list_field(lua_State *L);
 
 #endif

@@ -18,6 +18,9 @@ void plua_name_function(lua_State *L);
 /* The message handler of protected calls, which stores the traceback and position of an error. [-0, +1, -] */
 int plua_message_handler(lua_State *L);
 
+/* The global function getmetatable, which returns nil for hidden metatables. [-n, +1, v] */
+int plua_getmetatable(lua_State *L);
+
 /* Returns whether a C function is a trampoline to Swift. Never fails. */
 bool plua_is_swift_function(lua_CFunction function);
 

@@ -232,6 +232,15 @@ static inline bool plua_is_deterministic(lua_State *L) { return plua_context_of(
 ** [-0, +0, -] */
 uint64_t plua_object_number(lua_State *L, int index);
 
+/* MARK: - Hidden metatables */
+
+/* Hides the metatable on top of the stack: values that have it look plain to scripts and to LuaTable.metatable. [-0, +0, m] */
+void plua_hide_metatable(lua_State *L);
+
+/* Pushes the metatable of a value. Pushes nothing and returns false if the value has none, or a hidden one. Needs two free slots.
+** [-0, +(0|1), -] */
+bool plua_push_metatable(lua_State *L, int index);
+
 /* MARK: - Coverage */
 
 /* Begins to count how often each line of chunks from files runs. Must be called in a state with limits, before anything runs there. Returns

@@ -50,10 +50,28 @@ public struct JobQueue: Sendable {
         }
     }
 
-    /// Returns the number of jobs in each state: "ready", "delayed", "blocked", "running", "done", "dead" and "cancelled".
+    /// The number of jobs in each state.
+    public struct Counts: Decodable, Sendable, Equatable {
+        /// The jobs that a handler can start.
+        public var ready: Int
+        /// The jobs whose delay or pause has not passed.
+        public var delayed: Int
+        /// The jobs that wait for an earlier job with the same ordering key.
+        public var blocked: Int
+        /// The jobs that a handler has started.
+        public var running: Int
+        /// The jobs that have succeeded, unless they were deleted in the meantime.
+        public var done: Int
+        /// The jobs that have failed in all attempts.
+        public var dead: Int
+        /// The jobs that were cancelled.
+        public var cancelled: Int
+    }
+
+    /// Returns the number of jobs in each state.
     ///
     /// - Throws: `LuaError` if the database fails.
-    public func counts() async throws -> [String: Int] {
+    public func counts() async throws -> Counts {
         try await host.callJobs("counts", name) { _ in [] }
     }
 

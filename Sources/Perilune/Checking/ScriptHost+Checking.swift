@@ -36,9 +36,11 @@ extension ScriptHost {
                 || message.contains(" not found")
                 || message.contains("argument 1: expected")
         else { return nil }
-        guard let file = error.file, let line = error.line, let text = sourceTexts.text(of: sourceTexts.fullName(file)),
-            let surroundings = try? surroundings()
-        else { return nil }
+        guard let file = error.file, let line = error.line, let text = sourceTexts.text(of: sourceTexts.fullName(file)) else {
+            return nil
+        }
+        if let help = ScriptNames.loopHelp(for: message, at: line, of: text) { return (help, []) }
+        guard let surroundings = try? surroundings() else { return nil }
         var reader = ScriptReader(text, surroundings)
         // A worker process does not know the registered modules, so a module that was found may be missing in the check.
         var kinds: [ScriptCheck.Finding.Kind] = [.function, .global, .withheld]

@@ -5,6 +5,9 @@ internal import PeriluneLua
 
 /// Migrations that create or update the schema of a database. A string literal is the path of a folder with migrations.
 ///
+/// They are applied when Perilune opens the database. A database that the program has opened is migrated by the program, for example with
+/// GRDB's `DatabaseMigrator`.
+///
 /// Tests with equal migrations copy a database that was migrated once. Migrations in folders are equal if their files are equal. Migrations
 /// in Swift are equal only to copies of themselves, so store them, for example in a static property.
 public struct Migrations: Sendable, ExpressibleByStringInterpolation {

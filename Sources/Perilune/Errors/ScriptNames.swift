@@ -84,6 +84,7 @@ package enum ScriptNames {
         "unrecognized token: \"!\"": "use NOT",
         "attempt to index a function value": "rows() is an iterator; use `for row in db:rows(sql) do`, without ipairs",
         "attempt to call a nil value (method 'match')": "an error object has fields; use err.message:match(pattern), or err.kind",
+        "attempt to perform arithmetic on a row value": "use row.column, or db:fetch_value(sql, ...) for a single value",
         "attempt to perform arithmetic on a request value":
             "use first | second for rows of either request, union or except for others",
         "attempt to perform bitwise operation on a request value":
@@ -156,9 +157,10 @@ package enum ScriptNames {
     private static let listMethods: Set = [
         "all", "append", "average", "clear", "count", "delete_all", "each", "extend", "fetch_all", "fetch_count", "fetch_one",
         "filter",
-        "first", "group", "includes", "index_of", "insert", "is_empty", "join", "last", "limit", "map", "order", "pluck", "pop",
+        "find", "first", "for_each", "group", "includes", "index_of", "insert", "is_empty", "join", "last", "length", "limit",
+        "map", "order", "pluck", "pop",
         "push",
-        "reduce", "remove", "rows", "select", "slice", "sort", "sum", "to_json", "update_all",
+        "reduce", "remove", "rows", "select", "size", "slice", "sort", "sort_by", "sum", "to_json", "update_all", "where",
     ]
 
     /// Returns the help text for a method call on a plain list.
@@ -171,11 +173,38 @@ package enum ScriptNames {
             + "Class:filter{ ... }"
     }
 
+    /// Returns the help text for the second variable of a loop over `rows()`, which is always nil, as in `for _, book in Book:rows() do`.
+    ///
+    /// - Parameters:
+    ///   - message: The error message, such as `attempt to index a nil value (local 'book')`.
+    ///   - line: The line of the error. The loop begins on it or before it.
+    ///   - source: The source text.
+    static func loopHelp(for message: String, at line: Int, of source: [UInt8]) -> String? {
+        guard line > 0, let match = message.wholeMatch(of: /attempt to index a nil value \(local '(\w+)'\)/) else { return nil }
+        let newline = UInt8(ascii: "\n")
+        let lines = source.split(separator: newline, maxSplits: line, omittingEmptySubsequences: false)
+        for text in lines.prefix(line).reversed() {
+            let loop = String(decoding: text, as: UTF8.self)
+            guard let names = loop.firstMatch(of: /\bfor\s+\w+\s*,\s*(\w+)\s+in\b/), names.1 == match.1 else { continue }
+            guard loop.contains(/:rows\s*\(/) else { return nil }
+            return "rows() returns one value per step; use `for \(match.1) in source:rows() do`"
+        }
+        return nil
+    }
+
+    /// Returns the help text for a call of a hook on its class, as in `attempt to call a boolean value (method 'will_save')`. A class has
+    /// `false` for a hook that it does not define.
+    private static func hookHelp(for message: String) -> String? {
+        let call = /attempt to call a boolean value \((?:method|field) '((?:will|did|around)_\w+|validate)'\)/
+        guard let match = message.wholeMatch(of: call) else { return nil }
+        return "a hook is defined as a method of the class: function Class:\(match.1)(...) ... end"
+    }
+
     /// Returns the help text for a name of another library, for `assert.equal`, or for a column that hides a row method, as in `attempt to
     /// call a string value (method 'date')`.
     package static func help(for message: String) -> String? {
         if let use = otherGlobal(in: message) { return "use \(use)" }
-        if let help = messageHelp[message] ?? listHelp(for: message) { return help }
+        if let help = messageHelp[message] ?? listHelp(for: message) ?? hookHelp(for: message) { return help }
         if message == "attempt to index a function value (global 'assert')" {
             return "use assert(a == b), or expect(a):equals(b) in a scenario"
         }

@@ -1,6 +1,6 @@
 public import PeriluneLua
 
-/// Options of single runs, which override the host's configuration.
+/// Options of single runs, such as limits, which override the host's configuration.
 ///
 /// The options apply to the runs that a task starts within ``ScriptHost/withOptions(_:operation:)``, and to the timers and tasks that these
 /// runs start.

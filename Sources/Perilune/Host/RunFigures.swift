@@ -2,7 +2,7 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 
 /// The resources that a run has used, excluding nested runs that it waited for.
-public struct RunFigures: Sendable, Equatable {
+public struct RunFigures: Codable, Sendable, Equatable {
     /// The peak memory of the Lua state during the run, in bytes. Most of this memory may already have been in use when the run started.
     public internal(set) var peakMemoryInBytes = 0
     /// The number of executed SQL statements.

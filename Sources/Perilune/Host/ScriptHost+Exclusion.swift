@@ -17,7 +17,7 @@ extension ScriptHost {
         _ label: RunLabel? = nil, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
         let id = ObjectIdentifier(self)
-        if Self.waitingRuns[id]?.isGoingOn == true { return try await perform(label, isInside: true, operation) }
+        if Self.waitingRuns[id]?.isGoingOn == true { return try await performRun(label, isInside: true, operation) }
         guard await lock.acquire() else { throw CancellationError() }
         if isClosed.load(ordering: .acquiring) {
             lock.release()
@@ -29,7 +29,7 @@ extension ScriptHost {
             lock.release()
         }
         return try await Self.$waitingRuns.withValue(Self.waitingRuns.merging([id: run]) { $1 }) {
-            try await perform(label, isInside: false, operation)
+            try await performRun(label, isInside: false, operation)
         }
     }
 
@@ -66,7 +66,7 @@ extension ScriptHost {
     }
 
     /// Runs an operation that can start runs and wait for them, and converts its errors for the program.
-    func perform<Result: Sendable>(
+    func performRun<Result: Sendable>(
         _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
         loop.beginRun()

@@ -4,7 +4,7 @@ internal import PeriluneLua
 
 /// Methods that run scripts and call their functions.
 extension ScriptHost {
-    /// Runs a file and decodes its result.
+    /// Runs a file and decodes its first result.
     ///
     /// ```swift
     /// let report: MonthReport = try await host.run(
@@ -13,8 +13,8 @@ extension ScriptHost {
     ///
     /// - Parameters:
     ///   - path: The path of the file. A first line that starts with `#` is skipped.
-    ///   - argument: The arguments, which the script receives as `...`. They are encoded to Lua values: structures to tables, dates to
-    ///     `perilune.date`.
+    ///   - argument: The arguments, separated by commas, which the script receives as `...`. They are encoded to Lua values: structures
+    ///     to tables, arrays to lists, dates to `perilune.date`.
     ///   - type: The type of the decoded result, if the context does not determine it.
     /// - Throws: `LuaError`, with code `conversion` if an argument or the result cannot be converted; `CancellationError` if the task is
     ///   cancelled; ``ScriptFileError`` if the file cannot be read.
@@ -29,6 +29,8 @@ extension ScriptHost {
 
     /// Runs a file and ignores its result.
     ///
+    /// To decode the result, write its type: `let n: Int = try await ...`, or `as: Int.self`.
+    ///
     /// - Throws: `LuaError` if the file does not compile, raises an error, or exceeds a limit; `CancellationError` if the task is
     ///   cancelled; ``ScriptFileError`` if the file cannot be read.
     public nonisolated func run<each Argument: Encodable & Sendable>(
@@ -40,11 +42,11 @@ extension ScriptHost {
         }
     }
 
-    /// Runs source text and decodes its result.
+    /// Runs source text and decodes its first result.
     ///
     /// - Parameter name: The name of the script in errors.
     /// - Parameter source: The text of the script.
-    /// - Parameter argument: The arguments that the script receives as `...`.
+    /// - Parameter argument: The arguments that the script receives as `...`, separated by commas. An array is one argument.
     /// - Parameter type: The type of the result.
     /// - Throws: `LuaError` if the text does not compile, raises an error, exceeds a limit, or returns a result that cannot be decoded as
     ///   `Result`; `CancellationError` if the task is cancelled.
@@ -59,6 +61,8 @@ extension ScriptHost {
     }
 
     /// Runs source text and ignores its result.
+    ///
+    /// To decode the result, write its type: `let n: Int = try await ...`, or `as: Int.self`.
     ///
     /// - Throws: `LuaError` if the text does not compile, raises an error, or exceeds a limit; `CancellationError` if the task is
     ///   cancelled.
@@ -91,6 +95,8 @@ extension ScriptHost {
     }
 
     /// Calls a global function of the scripts, and ignores its result.
+    ///
+    /// To decode the result, write its type: `let n: Int = try await ...`, or `as: Int.self`.
     ///
     /// - Throws: `LuaError` if the function does not exist, raises an error, or exceeds a limit; `CancellationError` if the task is
     ///   cancelled.

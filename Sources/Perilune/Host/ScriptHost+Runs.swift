@@ -21,16 +21,16 @@ extension ScriptHost {
     /// Runs an operation, and reports it as a run if it has a label.
     ///
     /// - Parameter isInside: Whether a script of the host is waiting for the operation.
-    func perform<Result: Sendable>(
+    func performRun<Result: Sendable>(
         _ label: RunLabel?, isInside: Bool, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
         try checkOptions()
         let previousOptions = backend.exchangeOptions(RunOptions.current)
         defer { _ = backend.exchangeOptions(previousOptions) }
-        guard let label, runReporter.isOn else { return try await perform(isInside: isInside, operation) }
+        guard let label, runReporter.isOn else { return try await performRun(isInside: isInside, operation) }
         let watch = RunWatch(label.kind, label.name, tag: runTag, of: state, runReporter)
         do {
-            let result = try await measured(by: watch.meter) { host in try await host.perform(isInside: isInside, operation) }
+            let result = try await measured(by: watch.meter) { host in try await host.performRun(isInside: isInside, operation) }
             watch.end(nil, figures: backend.lastFigures)
             return result
         } catch {
@@ -39,13 +39,13 @@ extension ScriptHost {
         }
     }
 
-    private func perform<Result: Sendable>(
+    private func performRun<Result: Sendable>(
         isInside: Bool, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
         // If scripts run in another process, the limits apply there and not to functions of this process.
         try await LuaRun.$ownLimits.withValue(backend.usesHostState ? LuaRun.ownLimits : nil) {
             try await LoopCarrier.$current.withValue(carriesTaskLocalValues ? LoopCarrier() : nil) {
-                isInside ? try await operation(self) : try await perform(operation)
+                isInside ? try await operation(self) : try await performRun(operation)
             }
         }
     }

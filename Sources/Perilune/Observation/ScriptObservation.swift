@@ -212,6 +212,8 @@ extension ScriptHost {
     /// Returns an observation of a global script function. Any number of loops can share the values, and the program can pause or change
     /// the observation.
     ///
+    /// The function receives a handle of the default database, and no other argument.
+    ///
     /// - Parameter function: The name of the function, such as `open_orders` or `reports.open_orders`.
     /// - Parameter type: The type of the decoded values.
     /// - Parameter removesDuplicates: Whether a value that equals the previous one is omitted.

@@ -92,9 +92,10 @@ extension LuaError {
 }
 
 extension ScriptHost {
-    /// Returns a sequence of the results of a global script function, which receives a handle of the default database.
+    /// Returns a sequence of the results of a global script function, which receives a handle of the default database and no other
+    /// argument.
     ///
-    /// - Parameter function: The name of the function, such as `open_orders` or `reports.open_orders`.
+    /// - Parameter function: The name of the function, not source text, such as `open_orders` or `reports.open_orders`.
     /// - Parameter type: The type of the decoded values.
     /// - Parameter removesDuplicates: Whether a value that equals the previous one is omitted.
     public nonisolated func values<Value: Decodable & Sendable>(

@@ -75,10 +75,16 @@ struct DatabaseOptions {
     }
 
     private static func seconds(_ value: LuaValue) throws -> Double {
-        guard case .string(let text) = value, let duration = DurationText.read(text.description) else {
-            return try Double.fromLua(value)
+        if case .string(let text) = value, let duration = DurationText.read(text.description) { return duration / .seconds(1) }
+        let seconds = try Double.fromLua(value)
+        // Other libraries count milliseconds. Text with a unit may state a longer time.
+        guard !(1000...2_000_000).contains(seconds) else {
+            throw BindingError(
+                "argument",
+                "option busy_timeout: expected less than 1000 seconds, got \(value.shortDescription); use \"\(Int(seconds))ms\" for "
+                    + "milliseconds, or text such as \"20m\" for a longer time")
         }
-        return duration / .seconds(1)
+        return seconds
     }
 
     /// Returns the busy mode for a timeout. SQLite stores the timeout in milliseconds as a 32-bit number.

@@ -99,6 +99,31 @@ final class DateBinding {
         }
     }
 
+    /// Reads a date like `readDate`. The error for a time in words, such as "today", names the function that returns it.
+    private func readGivenDate(_ value: LuaValue) throws -> DateTime {
+        do {
+            return try readDate(value)
+        } catch let error as DateError {
+            guard case .string(let text) = value, let use = Self.call(for: text.description) else { throw error }
+            var error = error
+            error.message += "; use \(use)"
+            throw error
+        }
+    }
+
+    /// Returns the call for a time in words; `nil` for other texts.
+    private static func call(for words: String) -> String? {
+        switch words.lowercased() {
+        case "now", "current_timestamp": return "perilune.now()"
+        case "today", "current_date": return "perilune.now():start_of(\"day\")"
+        case "tomorrow": return "perilune.now():start_of(\"day\"):add{ days = 1 }"
+        case "yesterday": return "perilune.now():start_of(\"day\"):add{ days = -1 }"
+        case let span where span.wholeMatch(of: /[+-]?\d+ *[a-z]+( ago)?/) != nil:
+            return "perilune.now():add{ days = 1 }, likewise minutes, hours, months and years"
+        default: return nil
+        }
+    }
+
     /// Reads date components from text, a date or components.
     func readComponents(_ value: LuaValue) throws -> DateParts {
         switch value {
@@ -156,7 +181,7 @@ final class DateBinding {
         try table.setFunction("is") { [self] arguments in [.boolean(dates.matches(arguments[1]))] }
         try setCall(of: table, named: "perilune.date", in: state) { [self] value in
             if case .table(let fields) = value { return try make(DateTime(readParts(fields))) }
-            return try make(readDate(value))
+            return try make(readGivenDate(value))
         }
         return table
     }
@@ -359,14 +384,20 @@ extension DateBinding {
             [.boolean(try readDate(arguments[1]) <= readDate(arguments[2]))]
         }
         try dates.metamethod("__sub") { [self] arguments in
+            guard dates.matches(arguments[1]) else {
+                throw BindingError(
+                    "argument",
+                    "`-`: expected a date before the operator, got \(arguments[1].shortDescription); use first - second with two "
+                        + "dates for the seconds between them")
+            }
             let date = try dates.value(of: arguments[1])
             if dates.matches(arguments[2]) { return [.number(date.seconds(since: try dates.value(of: arguments[2])))] }
-            return [try make(date.adding(seconds: -arguments.get(2, as: Double.self)))]
+            return [try make(date.adding(seconds: -seconds(arguments[2], of: "-", example: "{ days = -1 }")))]
         }
         try dates.metamethod("__add") { [self] arguments in
             let isFirst = dates.matches(arguments[1])
             let date = try dates.value(of: arguments[isFirst ? 1 : 2])
-            return [try make(date.adding(seconds: arguments.get(isFirst ? 2 : 1, as: Double.self)))]
+            return [try make(date.adding(seconds: seconds(arguments[isFirst ? 2 : 1], of: "+", example: "{ days = 1 }")))]
         }
         try dates.metamethod("__concat") { [self] arguments in
             [.string(LuaString(try operand(arguments[1]) + operand(arguments[2])))]
@@ -376,6 +407,19 @@ extension DateBinding {
         }
         try dates.metamethod("__to_database") { [self] arguments in
             [.string(LuaString(try dates.value(of: arguments[1]).text()))]
+        }
+    }
+
+    /// Returns the seconds that an operator adds to a date or subtracts from it.
+    private func seconds(_ value: LuaValue, of sign: String, example: String) throws -> Double {
+        switch value {
+        case .integer(let seconds): return Double(seconds)
+        case .number(let seconds): return seconds
+        default:
+            throw BindingError(
+                "argument",
+                "`\(sign)`: expected a number of seconds after the date, got \(value.shortDescription); use date:add\(example), "
+                    + "likewise minutes, hours, months and years")
         }
     }
 

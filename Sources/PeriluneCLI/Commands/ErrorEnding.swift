@@ -8,10 +8,17 @@ struct ErrorEnding {
     private let output: ErrorOutput
     /// The arguments that may be options of the command itself, without the arguments of a script.
     private let arguments: [String]
+    /// The name of the command; `nil` if the command line begins with an option.
+    private let command: String?
+    /// An option directly after the path of a script, which may be meant for the script.
+    private let optionAfterScript: String?
 
-    init(_ arguments: [String]) {
-        self.arguments = RunArguments.options(in: arguments)
-        output = ErrorOutput(arguments)
+    init(_ words: [String]) {
+        arguments = RunArguments.options(in: words)
+        command = words.first.flatMap { $0.hasPrefix("-") ? nil : $0 }
+        optionAfterScript =
+            ["run", "watch"].contains(command) ? RunArguments.unknownOption(in: Array(words.dropFirst())) : nil
+        output = ErrorOutput(words)
     }
 
     func exit(with error: any Error) -> Never {
@@ -39,20 +46,51 @@ struct ErrorEnding {
     /// Adds suggestions that the parser omits, such as `--help` for `--hlep` or `--database` for `--db`.
     private func withSuggestion(_ text: String, _ status: Int32) -> String {
         guard status != 0 else { return text }
-        if let match = text.firstMatch(of: /Unknown option '(--?[^']+)'(\. Did you mean '--[^']+'\?)?/),
-            let use = OtherNames.option(String(match.1), of: arguments.first)
-        {
-            return text.replacingCharacters(in: match.range, with: "Unknown option '\(match.1)'\(use)")
+        if let match = text.firstMatch(of: /Unknown option '(--?[^']+)'(?:\. Did you mean '(--[^']+)'\?)?/) {
+            return text.replacingCharacters(
+                in: match.range, with: unknownOption(String(match.1), nearest: match.2.map(String.init)))
         }
-        if let match = text.firstMatch(of: /Unknown option '(--[^']+)'(\. Did you mean '--[^']+'\?)?/) {
-            guard let nearest = nearestName(to: String(match.1), among: ["--help", "--version"]) else { return text }
-            return text.replacingCharacters(in: match.range, with: "Unknown option '\(match.1)'. Did you mean '\(nearest)'?")
+        let usage = text.range(of: "\nUsage:").map { text[$0.lowerBound...] } ?? ""
+        if text.prefixMatch(of: /(?:Error: )?(?:Unexpected argument|[0-9]+ unexpected arguments:) '/) != nil,
+            let advice = adviceOnArguments
+        {
+            return text.dropLast(usage.count) + ". \(advice)" + usage
         }
         // If an argument is missing, the parser reports that instead of the misspelled option.
         let misspelt = arguments.first { $0 != "--help" && $0.hasPrefix("--") && nearestName(to: $0, among: ["--help"]) != nil }
         guard let misspelt else { return text }
-        let usage = text.range(of: "\nUsage:").map { text[$0.lowerBound...] } ?? ""
         return (text.hasPrefix("Error: ") ? "Error: " : "") + "Unknown option '\(misspelt)'. Did you mean '--help'?" + usage
+    }
+
+    /// Advice on a command line with too many arguments, or `nil`.
+    private var adviceOnArguments: String? {
+        guard let command else { return nil }
+        let database = arguments.dropFirst().first { !$0.hasPrefix("-") && DatabaseFile.isDatabase($0) }
+        if let database, command != "console", !arguments.contains("--database"),
+            PeriluneCommand.has("--database", command: command)
+        {
+            return "Use '--database \(database)'"
+        }
+        switch command {
+        case "console": return "Statements are read from standard input"
+        case "query", "chart": return "Use '-p 1=VALUE' or '-p NAME=VALUE' for the value of a parameter"
+        default: return nil
+        }
+    }
+
+    /// Returns the message about an unknown option, with its replacement.
+    ///
+    /// - Parameter nearest: The suggestion of the parser.
+    private func unknownOption(_ name: String, nearest: String?) -> String {
+        var message = "Unknown option '\(name)'"
+        if let use = OtherNames.option(name, of: command) {
+            message += ". Use '\(use)'"
+        } else if let nearest = name.hasPrefix("--") ? nearestName(to: name, among: ["--help", "--version"]) ?? nearest : nearest
+        {
+            message += ". Did you mean '\(nearest)'?"
+        }
+        guard let optionAfterScript, optionAfterScript.prefix(while: { $0 != "=" }) == name else { return message }
+        return message + (message.hasSuffix("?") ? "" : ".") + " Options of the script come after '--'"
     }
 
     private static func withOurPrefix(_ text: String, _ colors: Colors) -> String {

@@ -5,10 +5,27 @@ enum OtherNames {
         commands[name].map { "use `perilune \($0)`" }
     }
 
-    /// Returns the end of the error message for an option from another program, such as `--db`; `nil` if no option here has its purpose.
+    /// Returns the replacement for an option from another program, such as `--db`; `nil` if no option here has its purpose.
+    ///
+    /// - Parameter command: The command; `nil` if the option takes its place, as in `perilune -e CODE`.
     static func option(_ name: String, of command: String?) -> String? {
-        guard let use = command.flatMap({ options["\($0) \(name)"] }) ?? options[name] else { return nil }
-        return ". Use '\(use)'"
+        guard let command = command == "watch" ? "run" : command else {
+            let own = options["run \(name)"] ?? options[name] ?? name
+            return PeriluneCommand.has(own, command: "run") ? "perilune run \(own)" : nil
+        }
+        if let use = options["\(command) \(name)"] { return use }
+        // sqlite3 writes its options with one dash.
+        let isWord = name.hasPrefix("-") && !name.hasPrefix("--") && name.count > 2
+        guard let use = options[name] ?? (isWord ? options["-" + name] ?? "-" + name : nil) else { return nil }
+        return PeriluneCommand.has(use, command: command) ? use : nil
+    }
+
+    /// Returns the first option that begins with one dash and has more than one letter, such as `-header`. The argument parser would take its
+    /// letters for options of their own, and show the help for the letter `h`.
+    static func wordWithOneDash(in arguments: [String]) -> String? {
+        zip(arguments, [""] + arguments).first { argument, previous in
+            argument.wholeMatch(of: /-[A-Za-z][A-Za-z-]+/) != nil && !["-e", "-p", "--parameter"].contains(previous)
+        }?.0
     }
 
     private static let commands = [
@@ -26,13 +43,21 @@ enum OtherNames {
 
     /// Options of other programs. Some entries apply only to one command.
     private static let options = [
-        "--db": "--database", "-d": "--database", "--data": "--database", "-c": "-e", "--eval": "-e", "--execute": "-e",
+        "--db": "--database", "-d": "--database", "--data": "--database", "run -c": "-e", "run --eval": "-e",
+        "run --execute": "-e", "run --param": "FILE ARGUMENT", "query -c": "SQL", "query -e": "SQL",
         "--readonly-mode": "--readonly", "--read-only": "--readonly", "--dry-run": "--preview", "--file": "FILE",
+        "automations --dry-run": "perilune automations preview",
         "--csv": "--format csv", "--json": "--format json", "--tsv": "--format tsv", "--markdown": "--format markdown",
+        "query -header": "--format csv", "query -headers": "--format csv", "query --header": "--format csv",
+        "--html": "--format html", "--column": "--format table", "--box": "--format box", "--line": "--format line",
+        "--tabs": "--format tsv", "--insert": "--format insert",
         "-o": "--output",
         "-f": "--format", "--param": "-p", "--params": "-p", "--bind": "-p", "import --delimiter": "--separator", "-t": "--table",
         "import --replace": "--upsert", "import --no-headers": "--no-header", "migrate --rollback": "--down",
-        "migrate --undo": "--down",
+        "migrate --undo": "--down", "migrate --up": "perilune migrate", "migrate --latest": "perilune migrate",
+        "migrate --all": "perilune migrate", "migrate --apply": "perilune migrate", "migrate --plan": "--preview",
+        "migrate --redo": "--down' and then 'perilune migrate", "migrate --steps": "--to NAME", "migrate --step": "--to NAME",
+        "migrate --new": "perilune migrate new NAME", "migrate --create": "perilune migrate new NAME", "run --plan": "--save",
         "migrate --target": "--to", "migrate --version": "--to", "test --grep": "--filter", "test -k": "--filter",
         "test --only": "--filter",
         "test --name": "--filter", "test --pattern": "--filter", "test --parallel": "--jobs", "test --workers": "--jobs",

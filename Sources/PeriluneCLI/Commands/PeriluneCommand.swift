@@ -26,4 +26,16 @@ struct PeriluneCommand: ParsableCommand {
             TestCommand.self, TypesCommand.self, InitCommand.self, SettingsCommand.self,
             DoctorCommand.self, CompletionCommand.self, ManualCommand.self, VersionCommand.self,
         ])
+
+    /// Returns whether a command has an option. Other words than options, and commands with subcommands, are not checked.
+    static func has(_ option: String, command name: String) -> Bool {
+        guard option.hasPrefix("-"),
+            let command = configuration.subcommands.first(where: { $0.configuration.commandName == name }),
+            command.configuration.subcommands.isEmpty
+        else { return true }
+        let option = option.prefix { $0 != " " && $0 != "'" }
+        return helpMessage(for: command, columns: 1000).split(separator: "\n").contains { line in
+            line.hasPrefix("  -") && line.split { " ,".contains($0) }.prefix(2).contains(option)
+        }
+    }
 }

@@ -14,8 +14,8 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
             database in memory.
 
             Options come before FILE or directly after it. The first argument after FILE
-            that is not an option, and all that follow it, are passed to the script; `--`
-            ends the options.
+            that is no option, and all that follow it, are passed to the script. Put `--`
+            after FILE if the first arguments of the script begin with `--`.
 
             EXAMPLES:
               perilune run report.lua --database shop.sqlite 2026-03
@@ -24,7 +24,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
               perilune run --database shop.sqlite -e 'db:execute("VACUUM")'
 
             A script that begins with `#!/usr/bin/env -S perilune run` can be executed
-            directly.
+            directly. With `perilune run --`, it receives all arguments, also options.
 
             ISOLATION: With --sandbox the script runs in a process of its own, from which the
             system takes files, networks and programs, as far as it can (`perilune doctor`
@@ -55,7 +55,8 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
 
     @Option(
         name: .customShort("e"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Run this Lua code, before FILE; repeatable.", valueName: "code"))
+        help: ArgumentHelp("Run this Lua code, before FILE, and print the values that it returns; repeatable.", valueName: "code")
+    )
     var code: [String] = []
 
     @OptionGroup var database: DatabaseOption<RunCommand>
@@ -111,6 +112,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         let request = makeRequest(in: context)
         let colors = common.errorColors
         if isolating.isolates(request), try await SupervisedRun.run(request, isolating, colors) { return }
+        noteLateOptions(colors)
         if common.verbose {
             let isReplaced = database.path != nil && request.database == nil
             CommandOutput.note(
@@ -133,7 +135,17 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         if status != 0 { throw ExitCode(status) }
     }
 
+    private func noteLateOptions(_ colors: Colors) {
+        let given = [
+            ("--no-database", noDatabase), ("--preview", previewing.preview), ("--readonly", readonly),
+            ("--sandbox", limits.sandbox),
+        ]
+        let words = Array(CommandLine.arguments.dropFirst(2))
+        LateOptions(words, database: database.database, given: Set(given.filter(\.1).map(\.0)))?.note(colors)
+    }
+
     private func runWatched() throws {
+        noteLateOptions(common.errorColors)
         let words = WatchSession.arguments(of: Array(CommandLine.arguments.dropFirst()))
         // The arguments of the script come last. Their raw bytes are passed on, because they may be invalid UTF-8.
         let own = words.dropLast(arguments.count).map { Array($0.utf8) }

@@ -15,17 +15,39 @@ enum RunArguments {
     /// Moves the options that follow the script's path in front of it, and inserts `--` before the script's own arguments:
     /// in `run x.lua --database d a --readonly`, the last two belong to the script.
     ///
+    /// An unknown option directly after the path, such as a misspelled `--databse`, is moved as well, and the argument parser refuses it.
+    /// Otherwise, the script would run on an empty database and appear to succeed.
+    ///
     /// - Parameter arguments: The arguments after `run`.
     static func arranged(_ arguments: [String]) -> [String] {
         guard let file = indexOfFile(in: arguments) else { return completed(arguments) }
-        var end = file + 1
-        while end < arguments.count, let length = optionLength(arguments, at: end), end + length <= arguments.count {
-            end += length
-        }
+        let end = endOfOptions(in: arguments, after: file)
         let rest = arguments[end...]
         let scriptArguments = rest.first == "--" ? rest.dropFirst() : rest
         return completed(Array(arguments[..<file] + arguments[(file + 1)..<end])) + ["--", arguments[file]]
             + scriptArguments
+    }
+
+    /// Returns the option directly after the script's path that `run` does not have, or `nil`.
+    ///
+    /// - Parameter arguments: The arguments after `run`.
+    static func unknownOption(in arguments: [String]) -> String? {
+        guard let file = indexOfFile(in: arguments) else { return nil }
+        let last = arguments[(file + 1)..<endOfOptions(in: arguments, after: file)].last
+        return last.flatMap { isLongOption($0) && optionLength([$0], at: 0) == nil ? $0 : nil }
+    }
+
+    /// Returns the options that belong to the script only because they follow another argument of the script.
+    ///
+    /// - Parameter arguments: The arguments after `run`.
+    /// - Returns: The path of the script, the argument that they follow, and their names; `nil` if there are none, or if `--` precedes them.
+    static func lateOptions(in arguments: [String]) -> (file: String, argument: String, names: Set<String>)? {
+        guard let file = indexOfFile(in: arguments) else { return nil }
+        let rest = arguments[endOfOptions(in: arguments, after: file)...]
+        guard let argument = rest.first, argument != "--" else { return nil }
+        let names = rest.dropFirst().prefix { $0 != "--" }.map { String($0.prefix { $0 != "=" }) }
+        let late = valued.union(flags).intersection(names)
+        return late.isEmpty ? nil : (arguments[file], argument, late)
     }
 
     /// Returns the arguments that may be options of the command itself, without the arguments of a script.
@@ -49,6 +71,20 @@ enum RunArguments {
             }
         }
         return nil
+    }
+
+    /// Returns the index after the options that directly follow the script's path.
+    private static func endOfOptions(in arguments: [String], after file: Int) -> Int {
+        var end = file + 1
+        while end < arguments.count, isLongOption(arguments[end]) {
+            guard let length = optionLength(arguments, at: end), end + length <= arguments.count else { return end + 1 }
+            end += length
+        }
+        return end
+    }
+
+    private static func isLongOption(_ argument: String) -> Bool {
+        argument.hasPrefix("--") && argument.dropFirst(2).first?.isLetter == true
     }
 
     /// Returns the number of arguments of a long option, including its name; `nil` if it is not a long option.

@@ -166,11 +166,17 @@ struct ScriptRunner {
         case .code(let text, _): return Array(text.utf8)
         case .standardInput: return try StandardStreams.readInput()
         case .file(let path):
+            let bytes: [UInt8]
             do {
-                return try ScriptHost.read(path)
+                bytes = try ScriptHost.read(path)
             } catch {
                 throw CommandFailure(ErrorReport("\(error)", kind: "io"))
             }
+            guard !bytes.starts(with: DatabaseFile.header) else {
+                throw CommandFailure(
+                    ErrorReport("\(path) is a database, and not a script", kind: "usage", help: "use --database \(path)"))
+            }
+            return bytes
         }
     }
 

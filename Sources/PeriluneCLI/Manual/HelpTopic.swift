@@ -97,7 +97,9 @@ struct HelpTopic {
         var report = ErrorReport("no help on \(name)", kind: "usage")
         report.suggest(
             name, among: names,
-            otherwise: "`perilune help topics` lists the pages of the reference, `perilune help` the commands")
+            otherwise: name.first?.isUppercase == true
+                ? "`perilune help topics` lists the pages about Lua; names in Swift are in the documentation that `scripts/docs` builds"
+                : "`perilune help topics` lists the pages of the reference, `perilune help` the commands")
         return report
     }
 }

@@ -68,8 +68,11 @@ enum DatabaseFile {
     static func isDatabase(_ path: String) -> Bool {
         guard isFile(path), let file = FileHandle(forReadingAtPath: path) else { return false }
         defer { try? file.close() }
-        return (try? file.read(upToCount: 15)) == Data("SQLite format 3".utf8)
+        return (try? file.read(upToCount: header.count)) == Data(header)
     }
+
+    /// The bytes at the start of every database that is not encrypted.
+    static let header = Array("SQLite format 3".utf8)
 
     /// Removes a database and the files that SQLite keeps next to it.
     static func remove(_ path: String) {

@@ -58,7 +58,8 @@ public struct LuaError: Error {
     /// The kind of an error object, which identifies the error for programs and scripts. Scripts and Swift functions may define
     /// their own kinds.
     ///
-    /// The page LuaErrors of the reference lists the kinds of the library.
+    /// The page LuaErrors of the reference lists the kinds of the library. The constants have the same words, except that `constraint_unique`
+    /// is ``uniqueConstraint``, and so on. Compare with constants, because a misspelled literal compiles.
     public struct Kind: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The text of the field `kind`.
         public let rawValue: String

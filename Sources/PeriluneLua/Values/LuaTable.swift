@@ -69,14 +69,14 @@ public struct LuaTable {
         return try Int.fromLua(core.run(plua_length) { core.takeValues(1)[0] })
     }
 
-    /// Returns the metatable; `nil` if the table has none. Ignores `__metatable`.
+    /// Returns the metatable; `nil` if the table has none, or one that is hidden from scripts. Ignores `__metatable`.
     ///
     /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func metatable() throws(LuaError) -> LuaTable? {
         try core.prepare()
         reference.push(on: core.L)
         defer { plua_pop(core.L, 1) }
-        guard lua_getmetatable(core.L, -1) != 0 else { return nil }
+        guard plua_push_metatable(core.L, -1) else { return nil }
         return LuaTable(LuaReference(takingTopOf: core))
     }
 

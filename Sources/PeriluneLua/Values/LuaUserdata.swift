@@ -211,8 +211,9 @@ public final class LuaUserdataType<Value> {
 
     /// Returns whether a value is of this type.
     public func matches(_ value: LuaValue) -> Bool {
-        guard case .userdata(let userdata) = value else { return false }
-        return found(in: userdata) { index in holds(at: index) ? true : nil } != nil
+        guard case .userdata(let userdata) = value, push(userdata) else { return false }
+        defer { plua_pop(core.L, 1) }
+        return holds(at: -1)
     }
 
     /// Returns the Swift value in a Lua value.
@@ -226,40 +227,27 @@ public final class LuaUserdataType<Value> {
     ///
     /// - Parameter user: The name of the calling function in errors.
     package func value(of value: LuaValue, for user: String) throws(LuaError) -> Value {
-        guard case .userdata(let userdata) = value, let held = found(in: userdata, held) else {
-            throw LuaError(.conversion, "\(user): expected \(name), got \(value.shortDescription)")
-        }
-        return try living(held, for: user)
+        guard case .userdata(let userdata) = value, push(userdata) else { throw mismatch(value.shortDescription, for: user) }
+        defer { plua_pop(core.L, 1) }
+        guard holds(at: -1) else { throw mismatch(value.shortDescription, for: user) }
+        return try held(at: -1, for: user)
     }
 
     /// Returns the Swift value of the userdata at a stack index.
     private func value(at index: CInt, for user: String) throws(LuaError) -> Value {
-        guard let held = held(at: index) else {
-            throw LuaError(.conversion, "\(user): expected \(name), got \(core.valueDescription(at: index))")
-        }
-        return try living(held, for: user)
+        guard holds(at: index) else { throw mismatch(core.valueDescription(at: index), for: user) }
+        return try held(at: index, for: user)
     }
 
-    /// The contents of a userdata of this type.
-    private enum Held {
-        case value(Value)
-        case dead
+    private func mismatch(_ description: String, for user: String) -> LuaError {
+        LuaError(.conversion, "\(user): expected \(name), got \(description)")
     }
 
-    private func living(_ held: Held, for user: String) throws(LuaError) -> Value {
-        guard case .value(let value) = held else {
-            var error = LuaError(.usage, "\(user): used after its scope has ended")
-            error.fields["kind"] = "dead_handle"
-            throw error
-        }
-        return value
-    }
-
-    private func found<Result>(in userdata: LuaUserdata, _ look: (CInt) -> Result?) -> Result? {
-        guard core.isOpen, userdata.reference.core === core, lua_checkstack(core.L, 3) != 0 else { return nil }
+    /// Pushes a userdata on the stack. Returns `false` if it belongs to another state or there is no space.
+    private func push(_ userdata: LuaUserdata) -> Bool {
+        guard core.isOpen, userdata.reference.core === core, lua_checkstack(core.L, 3) != 0 else { return false }
         userdata.reference.push(on: core.L)
-        defer { plua_pop(core.L, 1) }
-        return look(lua_gettop(core.L))
+        return true
     }
 
     /// Returns whether the value at a stack index is a userdata of this type.
@@ -270,11 +258,18 @@ public final class LuaUserdataType<Value> {
         return lua_topointer(L, -1) == metatablePointer
     }
 
-    private func held(at index: CInt) -> Held? {
-        guard holds(at: index) else { return nil }
-        if isInline { return lua_touserdata(core.L, index).map { .value($0.load(as: Value.self)) } }
-        guard let object = plua_object(core.L, index) else { return nil }
-        return Unmanaged<UserdataBox<Value>>.fromOpaque(object).takeUnretainedValue().value.map(Held.value) ?? .dead
+    /// Returns the Swift value of a userdata of this type at a stack index.
+    private func held(at index: CInt, for user: String) throws(LuaError) -> Value {
+        if isInline, let bytes = lua_touserdata(core.L, index) { return bytes.load(as: Value.self) }
+        // Few steps, because each use of a generic type costs a lookup of its metadata.
+        guard let object = plua_object(core.L, index),
+            let value = Unmanaged<UserdataBox<Value>>.fromOpaque(object).takeUnretainedValue().value
+        else {
+            var error = LuaError(.usage, "\(user): used after its scope has ended")
+            error.fields["kind"] = "dead_handle"
+            throw error
+        }
+        return value
     }
 
     /// Returns the state to which the type belongs.

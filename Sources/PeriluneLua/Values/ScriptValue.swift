@@ -14,6 +14,8 @@ public import Foundation
 ///     source: "return ...", arguments: report)
 /// ```
 ///
+/// Literals of mixed types need the type: `["id": 7, "customer": "Verne"] as ScriptValue`.
+///
 /// The value is a `Sendable` copy, independent of the Lua state. Empty tables and tables with the keys 1, 2, 3, ... become lists;
 /// other tables, records and rows become fields. Functions and other values that are not plain data become ``other(_:)``.
 @nonexhaustive
@@ -253,10 +255,10 @@ extension ScriptValue {
     public var bool: Bool? { if case .boolean(let value) = self { value } else { nil } }
 
     /// The integer, or a float without a fractional part as an integer; `nil` for other values.
-    public var int: Int64? {
+    public var int: Int? {
         switch self {
-        case .integer(let value): value
-        case .number(let value): Int64(exactly: value)
+        case .integer(let value): Int(exactly: value)
+        case .number(let value): Int(exactly: value)
         default: nil
         }
     }

@@ -28,22 +28,24 @@ package enum FloatLiteral {
     private static func isTiny(_ value: Double) -> Bool { value != 0 && abs(value) < 1e-280 }
 
     /// Returns whether a decimal is nearer to a value than to the midpoint between that value and the next one, by more than
-    /// SQLite's rounding error.
+    /// SQLite's rounding error. For decimals that it computes from a power of ten up to 10^22, which it has exactly, the error is less
+    /// than a thousandth of the distance between two values.
     private static func isNear(_ decimal: String, _ value: Double) -> Bool {
-        let exact = significantDigits(of: printed(value, digits: 18)), error = abs(exact - significantDigits(of: decimal))
-        return Double(error) / Double(exact) < 0.45 * (value.ulp / abs(value))
+        let exact = significantDigits(of: printed(value, digits: 28)), error = exact - significantDigits(of: decimal)
+        let limit = (1e-5...1e22).contains(abs(value)) ? 0.499 : 0.49
+        return abs(Double(error)) / Double(exact) < limit * (value.ulp / abs(value))
     }
 
-    /// Returns the first 18 digits of a decimal, starting with its first nonzero digit. They fit into an `Int64`.
-    private static func significantDigits(of decimal: String) -> Int64 {
-        var number: Int64 = 0, count = 0
+    /// Returns the first 28 digits of a decimal, starting with its first nonzero digit.
+    private static func significantDigits(of decimal: String) -> Int128 {
+        var number: Int128 = 0, count = 0
         for byte in decimal.utf8 {
-            if byte | 0x20 == UInt8(ascii: "e") || count == 18 { break }
+            if byte | 0x20 == UInt8(ascii: "e") || count == 28 { break }
             guard byte &- 0x30 < 10, count > 0 || byte != 0x30 else { continue }
-            number = number * 10 + Int64(byte - 0x30)
+            number = number * 10 + Int128(byte - 0x30)
             count += 1
         }
-        while count < 18 { (number, count) = (number * 10, count + 1) }
+        while count < 28 { (number, count) = (number * 10, count + 1) }
         return number
     }
 

@@ -3,7 +3,8 @@
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, is_alive BOOLEAN);
   CREATE TABLE pair (a INTEGER, b INTEGER, text TEXT, PRIMARY KEY (a, b)) WITHOUT ROWID;
-  CREATE TABLE tag (name TEXT PRIMARY KEY, bytes BLOB)]]
+  CREATE TABLE tag (name TEXT PRIMARY KEY, bytes BLOB);
+  CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER REFERENCES author)]]
 for id = 1, 20 do
   db:execute("INSERT INTO author VALUES (?, ?, ?, ?)", id, "author " .. id, id % 2 == 0 and "France" or "US", id % 3 == 0)
 end
@@ -118,6 +119,22 @@ test("a hook that is defined after the first fetch is called", function()
   equal(count, 11)
 end)
 
+test("a request has no elements, whatever values it has", function()
+  Author.books = Author:has_many("book")
+  local author = Author:find(1)
+  for _, request in ipairs{
+    Author:all(), Author:filter_key(1), Author:filter_key(1):filter{ country = "US" }, Author:filter{ country = "US" }:order("id"):limit(3),
+    Author:filter("id > ? AND id < ? AND country = ?", 1, 5, "US"), Author:filter{ id = { 1, 2, 3 } }, author:books(),
+    author:books():filter("id > ?", 1), Author:filter{ id = 1 } | Author:filter{ id = 2 }, Author:filter{ id = 1 }:union(Author:filter{ id = 2 }),
+    Author:including_all(Author.books:filter("id > ?", 3)):filter{ id = 1 },
+  } do
+    for index = 1, 2 do fails("argument", function() return request[index] end) end
+    fails("argument", function() for _, record in ipairs(request) do error(record) end end)
+    request:fetch_one()
+    fails("argument", function() return request[1] end)
+  end
+end)
+
 test("tampering with the internal fields of a request cannot crash the host", function()
   local request = Author:filter_key(1)
   request:fetch_one()
@@ -126,7 +143,9 @@ test("tampering with the internal fields of a request cannot crash the host", fu
     equal(request:fetch_one().id, 1)
   end
   rawset(request.node, "fetch_one", nil)
-  rawset(request, 1, nil)
+  local position = next(request)
+  while math.type(position) ~= "integer" do position = next(request, position) end
+  rawset(request, position, nil)
   fails("argument", function() request:fetch_one() end)
   equal(Author:filter_key(1):fetch_one().id, 1)
   rawset(request, "node", 5)

@@ -1698,6 +1698,7 @@ perilune.queue.open("x.sqlite")  --! perilune.queue(...)
 for _, row in ipairs(db:rows("SELECT 1")) do return row end  --! db:fetch_all(sql)
 db:fetch_one("SELECT due FROM invoice").due.year  --! row:date("column")
 db:fetch_value("SELECT due FROM invoice"):add{ days = 1 }  --! perilune.date(text)
+("3").year  --! a text has no field `year`; use perilune.date(text) if it holds a date
 ("x").anything  --> nil
 string.anything  --> nil
 local h = perilune.history(Customer) h:install(db) db:write({ note = "n" }, function() ada:delete() end) return h:transactions(db)[1].user  --! note
@@ -1707,6 +1708,8 @@ end)
 test("calls and assignments that would do nothing are refused, and the errors name the replacement", function()
   guesses([==[%s]==], [==[
 perilune.db = db  --! perilune.with({ database = other }
+perilune.database = db  --! perilune.with({ database = other }
+perilune.database == db  --> true
 perilune.log.level = "debug"  --! --log-level
 perilune.row{ name = "x" }  --! perilune.row.new(values)
 perilune.every("1h", print, { immediately = true })  --! passed to the function
@@ -1941,6 +1944,121 @@ ada[1]  --! record.column
 for _, value in ipairs(ada) do end  --! pairs(record)
 ]==])
 end)
+
+test("fields that lists of associated records lack lead to the calls to use", function()
+  guesses([==[(function() local ada = Customer:including_all(Customer.invoices):find(1) local list = ada.invoices return %s end)()]==], [==[
+list.count  --! #list
+list.length  --! #list
+list.first  --! list[1]
+list:first()  --! list[1]
+list:last()  --! list[#list]
+list.number  --! list[1].number
+list:save()  --! list[1].save
+list:map(print)  --! for _, element in ipairs(list)
+list:each(print)  --! for _, element in ipairs(list)
+list:filter{ paid = true }  --! record:invoices():filter{ column = value }
+list:where("paid")  --! record:invoices():filter{ column = value }
+list:sum("total")  --! record:invoices():sum("column")
+list:order("number")  --! record:invoices():order("column")
+list:pluck("number")  --! record:invoices():pluck("column")
+list:push(1)  --! table.insert(list, element)
+list.anything  --> nil
+list.n  --> nil
+list[3]  --> nil
+#list  --> 2
+perilune.json.encode(list):sub(1, 1)  --> "["
+list(ada):order("number"):pluck("number")  --> {"A1", "A2"}
+]==])
+end)
+
+test("fields that fetched lists of rows, records and values lack lead to the calls to use", function()
+  guesses([==[%s]==], [==[
+db:fetch_all("SELECT name FROM customer").count  --! #list
+db:fetch_all("SELECT name FROM customer").length  --! #list
+db:fetch_all("SELECT name FROM customer"):size()  --! #list
+db:fetch_all("SELECT name FROM customer").name  --! list[1].name
+db:fetch_all("SELECT name FROM customer").NAME  --! list[1].NAME
+db:fetch_all("SELECT name FROM customer"):map(print)  --! for _, element in ipairs(list)
+db:fetch_all("SELECT name FROM customer"):first()  --! list[1]
+db:fetch_all("SELECT COUNT(*) AS n FROM customer").n  --> nil
+db:fetch_values("SELECT name FROM customer").count  --! #list
+db:fetch_values("SELECT name FROM customer"):join(", ")  --! table.concat(list, ", ")
+db:prepare("SELECT name FROM customer"):fetch_all():each(print)  --! for _, element in ipairs(list)
+db:fetch_all("UPDATE customer SET vip = TRUE RETURNING id").count  --! #list
+Customer:fetch_all().count  --! #list
+Customer:fetch_all():map(print)  --! for _, element in ipairs(list)
+Customer:fetch_all():filter{ vip = true }  --! Class:filter{ column = value }
+Customer:fetch_all():order("name")  --! Class:order("column") before fetching
+Customer:fetch_all().email  --! list[1].email
+Customer:fetch_all():save()  --! list[1].save
+Customer:fetch_all():delete_all()  --! request:delete_all() in place of fetching
+Customer:filter("id < 0"):fetch_all():is_empty()  --! #list == 0
+Customer:filter("id < 0"):fetch_all().name  --> nil
+Customer:order("name"):fetch_all():last()  --! list[#list]
+Customer:all():pluck("name"):count()  --! #list
+Line:insert_all{ { invoice_id = 3, product_id = 1 } }:each(print)  --! for _, element in ipairs(list)
+Customer:fetch_all().anything  --> nil
+Customer:fetch_all()[4]  --> nil
+]==])
+end)
+
+test("fetched lists behave like plain tables otherwise", function()
+  guesses([==[%s]==], [==[
+getmetatable(db:fetch_all("SELECT 1"))  --> nil
+getmetatable(Customer:fetch_all())  --> nil
+getmetatable(setmetatable(Customer:fetch_all(), { __metatable = "own" }))  --> "own"
+(function() local list = db:fetch_values("SELECT id FROM customer") table.insert(list, 9) table.sort(list, function(a, b) return a > b end) return list end)()  --> {9, 3, 2, 1}
+(function() local list = db:fetch_values("SELECT id FROM customer") table.remove(list, 1) list.total = 5 return list.total + #list end)()  --> 7
+table.concat(db:fetch_values("SELECT id FROM customer ORDER BY id"), ", ")  --> "1, 2, 3"
+select("#", table.unpack(db:fetch_values("SELECT id FROM customer")))  --> 3
+table.pack(table.unpack(db:fetch_values("SELECT id FROM customer"), 1, 5)).n  --> 5
+perilune.json.encode(db:fetch_values("SELECT id FROM customer ORDER BY id"))  --> "[1,2,3]"
+Customer:filter{ id = db:fetch_values("SELECT id FROM customer WHERE id > 1") }:fetch_count()  --> 2
+db:fetch_value("SELECT ? + ?", db:fetch_values("SELECT id FROM customer ORDER BY id LIMIT 2"))  --> 3
+#Customer:upsert_all(Customer:fetch_all(), { returning = { "id" } })  --> 3
+tostring(db:fetch_all("SELECT 1")):match("^table: ")  --> "table: "
+]==])
+end)
+
+test("rows and records in place of values and lists lead to the right one", function()
+  guesses([==[%s]==], [==[
+db:fetch_one("SELECT COUNT(*) FROM customer") + 1  --! db:fetch_value(sql, ...)
+1 - db:fetch_one("SELECT COUNT(*) FROM customer")  --! db:fetch_value(sql, ...)
+db:fetch_one("SELECT COUNT(*) FROM customer") > 0  --! db:fetch_value(sql, ...)
+db:fetch_one("SELECT COUNT(*) FROM customer") <= 3  --! db:fetch_value(sql, ...)
+"found " .. db:fetch_one("SELECT COUNT(*) FROM customer")  --! db:fetch_value(sql, ...)
+db:fetch_one("SELECT 2") * 2  --! arithmetic on a row value
+db:fetch_one("SELECT 2")()  --! call a row value
+#db:fetch_one("SELECT 1, 2")  --> 2
+#ada  --! #Class:fetch_all()
+]==])
+end)
+
+test("named values for placeholders without names lead to placeholders with names", function()
+  guesses([==[%s]==], [==[
+db:fetch_one("SELECT * FROM customer WHERE name = ?", { name = "Ada" })  --! write :name in place of `?`
+db:execute("UPDATE customer SET name = ? WHERE id = ?", { name = "x", id = 1 })  --! write :id in place of `?`
+db:fetch_one("SELECT * FROM customer WHERE name = ?", db:fetch_one("SELECT name FROM customer"))  --! write :name in place of `?`
+db:fetch_value("SELECT id FROM customer WHERE name = :name", { name = "Ada" })  --> 1
+db:execute("UPDATE customer SET name = ? WHERE id = :id", { id = 1 })  --! nil ends a list
+]==])
+end)
+
+test("spans in words, dates in words and milliseconds lead to the right values", function()
+  guesses([==[%s]==], [==[
+perilune.now() + "1h"  --! date:add{ days = 1 }
+perilune.now() - "7 days"  --! date:add{ days = -1 }
+perilune.now() + { days = 1 }  --! date:add{ days = 1 }
+perilune.now() + perilune.now()  --! date:add{ days = 1 }
+"2026-01-01" - perilune.now()  --! first - second
+perilune.date("2026-01-01") + 60  --> 2026-01-01 00:01:00.000
+perilune.date("now")  --! use perilune.now()
+perilune.date("today")  --! perilune.now():start_of("day")
+perilune.date("tomorrow")  --! add{ days = 1 }
+perilune.date("7 days ago")  --! perilune.now():add{ days = 1 }
+perilune.date("+1 month")  --! perilune.now():add{ days = 1 }
+perilune.queue(nil, { busy_timeout = 5000 })  --! "5000ms"
+perilune.queue(nil, { busy_timeout = 30 })  --> database (in memory)
 
 test("hooks and validations of other libraries lead to the ones of record classes", function()
   guesses([==[%s]==], [==[

@@ -17,7 +17,8 @@ test("integers stay integers, floats stay floats, and both keep every digit", fu
   equal(math.type(decode "1.0"), "float")
   equal(math.type(decode "1e3"), "float")
   equal(decode "123456789012345678901", 123456789012345678901.0)
-  matches(fails("conversion", encode, { x = { 0 / 0 } }), "the value.x[1]: JSON has no")
+  matches(fails("conversion", encode, { x = { 0 / 0 } }), "the value.x[1]: JSON has no NaN")
+  matches(fails("conversion", encode, -(0 / 0)), "JSON has no NaN")
   matches(fails("conversion", encode, math.huge), "JSON has no infinity")
 end)
 

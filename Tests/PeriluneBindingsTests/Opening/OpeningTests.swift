@@ -269,6 +269,7 @@ import Testing
               refused({ busy_timeout = timeout }, "busy_timeout")
             end
             refused({ busy_timeout = "soon" }, "busy_timeout")
+            refused({ busy_timeout = 5000 }, 'use "5000ms" for milliseconds')
             for _, count in ipairs{ 0, -1, 65, math.mininteger, math.maxinteger, 1.5 } do
               refused({ reader_count = count }, "reader_count")
             end
@@ -435,7 +436,7 @@ import Testing
         let error = await failure(
             of: """
                 local path = temporary_path("forever.sqlite")
-                local one, two = perilune.queue(path), perilune.queue(path, { busy_timeout = 1000000 })
+                local one, two = perilune.queue(path), perilune.queue(path, { busy_timeout = "11d" })
                 one:write(function(db)
                   db:execute("CREATE TABLE t (a)")
                   two:write(function() end)

@@ -65,7 +65,8 @@ import Testing
     @Test func `environment variables of a test runner select the test context, but the arguments of a script do not`() throws {
         let folder = try TestFolder(["c.lua": "print(perilune.context, ...)"])
         #expect(
-            try folder.perilune("run", "c.lua", "--testing-library", "a.xctest").output == "live\t--testing-library\ta.xctest\n")
+            try folder.perilune("run", "c.lua", "--", "--testing-library", "a.xctest").output
+                == "live\t--testing-library\ta.xctest\n")
         #expect(try folder.perilune("run", "c.lua", environment: ["XCTestConfigurationFilePath": "x"]).output == "test\n")
     }
 

@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: [
         ["a.lua"], ["-"], ["a.lua", "1", "--readonly", "x"], ["a.lua", "--", "--sandbox"], ["--database", "d.sqlite", "a.lua"],
         ["a.lua", "--database", "d.sqlite", "x", "--database", "e"], ["--database", ":memory:", "a.lua"], ["--", "-a.lua", "b"],
-        ["a.lua", "-e", "x"], ["a.lua", "", "é", "--help"], ["a.lua", "--database"],
+        ["a.lua", "-e", "x"], ["a.lua", "", "é", "--help"], ["a.lua", "--", "--frob"],
         ["-e", "x"], ["-e", "", "-e", "-x", "a.lua", "b"], ["-e", "x", "--"], ["-e", "x", "--database", "d.sqlite"],
         ["-e", "x", "--", "a.lua", "b"],
     ])
@@ -28,7 +28,8 @@ import Testing
     @Test(arguments: [
         [], ["a.lua", "--readonly"], ["-e"], ["-e", "", "-e", "--", "a.lua", "b"], ["--help"], ["--database", "d"],
         ["--database=d", "a.lua"], [""],
-        ["--database", "", "a.lua"], ["-v", "a.lua"], ["a.lua", "--preview", "--database", "d"], ["--databse", "d", "a.lua"],
+        ["--database", "", "a.lua"], ["-v", "a.lua"], ["a.lua", "--database"], ["a.lua", "--frob"],
+        ["a.lua", "--preview", "--database", "d"], ["--databse", "d", "a.lua"],
     ])
     func `the fast path leaves all other arguments to the argument parser`(arguments: [String]) {
         #expect(PlainRun(["run"] + arguments) == nil)

@@ -38,17 +38,68 @@ import Testing
         #expect((mixed.status, mixed.output, mixed.errors) == (0, "42\nnil\n", ""))
     }
 
+    @Test(arguments: [
+        ("io.write('a\\n')", "a\n"), ("io.stdout:write('a\\n'), 42", "a\n42\n"), ("perilune.after(0, print, 'a')", "a\n"),
+        ("perilune.spawn(print, 'a')", "a\n"), ("db:execute('CREATE TABLE t (a)')", ""),
+    ])
+    func `code from options does not show handles, or the outcomes of statements`(code: String, output: String) throws {
+        let result = try TestFolder().perilune("run", "-e", code)
+        #expect((result.status, result.output, result.errors) == (0, output, ""))
+    }
+
     @Test func `arguments reach the script unchanged`() throws {
         let folder = try TestFolder(["a.lua": "for i, a in ipairs(arg) do print(i, a) end"])
-        let result = try folder.perilune("run", "a.lua", "--frob", "-v", "--", "--database", "", "é")
+        let result = try folder.perilune("run", "a.lua", "--", "--frob", "-v", "--", "--database", "", "é")
         #expect(result.output == "1\t--frob\n2\t-v\n3\t--\n4\t--database\n5\t\n6\té\n")
     }
 
     @Test func `options may follow the file directly`() throws {
         let folder = try TestFolder(["a.lua": "db:execute('CREATE TABLE IF NOT EXISTS t (a)') print(...)"])
-        let result = try folder.perilune("run", "a.lua", "--database", "x.sqlite", "y", "--readonly")
-        #expect((result.status, result.output, result.errors) == (0, "y\t--readonly\n", "created the database x.sqlite\n"))
+        let result = try folder.perilune("run", "a.lua", "--database", "x.sqlite", "y", "--rows")
+        #expect((result.status, result.output, result.errors) == (0, "y\t--rows\n", "created the database x.sqlite\n"))
         #expect(folder.exists("x.sqlite"))
+    }
+
+    @Test(arguments: [
+        (
+            ["--databse", "x.sqlite"],
+            "Unknown option '--databse'. Did you mean '--database'? Options of the script come after '--'"
+        ),
+        (["--prevew", "2026-03"], "Unknown option '--prevew'. Did you mean '--preview'? Options of the script come after '--'"),
+        (["--readonly", "--db=x.sqlite"], "Unknown option '--db'. Use '--database'. Options of the script come after '--'"),
+        (["--month", "3"], "Unknown option '--month'. Options of the script come after '--'"),
+        (["--database"], "Missing value for '--database <path>'"),
+    ])
+    func `an unknown option directly after the file is refused, and the script does not run`(
+        options: [String], message: String
+    ) throws {
+        let folder = try TestFolder(["a.lua": "print('never')"])
+        for command in ["run", "watch"] {
+            let result = try CommandProcess(TestFolder.binary, [command, "a.lua"] + options, in: folder).wait()
+            #expect((result.status, result.output) == (64, ""))
+            #expect(result.errors.hasPrefix("error: \(message)\nUsage: perilune \(command)"), "\(result.errors)")
+        }
+        let passed = try CommandProcess(TestFolder.binary, ["run", "a.lua", "--"] + options, in: folder).wait()
+        #expect((passed.status, passed.output, passed.errors) == (0, "never\n", ""))
+    }
+
+    @Test func `a protecting option that is passed to the script is reported`() throws {
+        let folder = try TestFolder(["a.lua": "print(...)"])
+        func errors(_ arguments: String...) throws -> String {
+            let result = try CommandProcess(TestFolder.binary, ["run"] + arguments, in: folder).wait()
+            #expect(result.status == 0)
+            return result.errors
+        }
+        let late = "passed to the script, after its argument 3; put"
+        let end = "before a.lua for `perilune run`, or `--` after a.lua for the script\n"
+        #expect(try errors("a.lua", "3", "--database", "x.sqlite") == "--database is \(late) it \(end)")
+        #expect(try errors("a.lua", "3", "--preview", "--database=x") == "--database and --preview are \(late) them \(end)")
+        #expect(try errors("--deterministic", "a.lua", "3", "--readonly") == "--readonly is \(late) it \(end)")
+        #expect(try errors("a.lua", "--database", ":memory:", "3", "--database", "x.sqlite") == "")
+        #expect(try errors("a.lua", "--readonly", "3", "--readonly") == "")
+        #expect(try errors("a.lua", "--", "3", "--database", "x.sqlite") == "")
+        #expect(try errors("--", "a.lua", "3", "--preview") == "")
+        #expect(try errors("a.lua", "3", "--timeout", "--", "--preview") == "")
     }
 
     @Test func `a script with a shebang line keeps its line numbers`() throws {
@@ -128,6 +179,10 @@ import Testing
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (global 'it')") == nil)
         #expect(ScriptNames.help(for: "attempt to call a nil value (global 'it')")?.contains("scenario(name") == true)
         #expect(ScriptNames.help(for: "module 'lsqlite3' not found:\n\tno field")?.contains("`db`") == true)
+        let hook = ScriptNames.help(for: "attempt to call a boolean value (method 'will_save')")
+        #expect(hook?.contains("function Class:will_save(") == true)
+        #expect(ScriptNames.help(for: "attempt to call a boolean value (method 'is_paid')") == nil)
+        #expect(ScriptNames.help(for: "attempt to call a nil value (method 'length')")?.contains("#list") == true)
         #expect(ScriptNames.help(for: "no such function: NOW")?.contains("CURRENT_TIMESTAMP") == true)
         #expect(ScriptNames.help(for: "near \"ILIKE\": syntax error")?.contains("LIKE") == true)
         #expect(ScriptNames.help(for: "no such function: REGEXP")?.contains("add_function") == true)
@@ -140,6 +195,17 @@ import Testing
         #expect(
             iterated.errors.contains("help  a list is not an iterator; use `for _, row in ipairs(list) do`"), "\(iterated.errors)"
         )
+    }
+
+    @Test func `the second variable of a loop over rows is explained`() throws {
+        let folder = try TestFolder([
+            "rows.lua": "for _, row in db:rows('SELECT 1 AS x') do\n  print(row.x)\nend",
+            "pairs.lua": "for _, row in pairs({ a = false }) do\n  local row = nil\n  print(row.x)\nend",
+        ])
+        let help = "help  rows() returns one value per step; use `for row in source:rows() do`\n"
+        let rows = try folder.perilune("run", "rows.lua"), pairs = try folder.perilune("run", "pairs.lua")
+        #expect(rows.errors.contains(help), "\(rows.errors)")
+        #expect(!pairs.errors.contains("rows()"), "\(pairs.errors)")
     }
 
     @Test func `an error about a missing table mentions that the database is in memory`() throws {
@@ -564,10 +630,65 @@ import Testing
             (["query", "--csv", "SELECT 1"], "--format csv"),
             (["test", "--grep", "x"], "--filter"), (["migrate", "--rollback"], "--down"),
             (["import", "x.csv", "--database", "x.sqlite", "--table", "x", "--delimiter", ";"], "--separator"),
+            (["-e", "print(1)"], "perilune run -e"), (["--eval", "print(1)"], "perilune run -e"),
+            (["--db", "x.sqlite", "run", "x.lua"], "perilune run --database"), (["watch", "--db", "x", "x.lua"], "--database"),
+            (["migrate", "--up"], "perilune migrate"), (["migrate", "--plan"], "--preview"), (["run", "--plan", "x"], "--save"),
         ] {
             #expect(
                 try CommandProcess(TestFolder.binary, arguments, in: folder).wait().errors.contains("'. Use '\(option)'\n"),
                 "\(arguments)")
+        }
+    }
+
+    @Test func `an option of another program is not replaced by one that the command does not have`() throws {
+        let folder = try TestFolder()
+        for arguments in [["import", "x.csv", "--table", "x", "--dry-run"], ["apply", "x.plan", "--dry-run"]] {
+            let errors = try CommandProcess(TestFolder.binary, arguments, in: folder).wait().errors
+            #expect(errors.hasPrefix("error: Unknown option '--dry-run'") && !errors.contains("Use '"), "\(errors)")
+        }
+    }
+
+    @Test(arguments: [
+        (["query", "-csv", "SELECT 1"], "-csv", "use `--format csv`"),
+        (["query", "SELECT 1", "-header"], "-header", "use `--format csv`"),
+        (["run", "-database", "x.sqlite", "a.lua"], "-database", "use `--database`"),
+        (
+            ["doctor", "-quick"], "-quick",
+            "options of more than one letter begin with two dashes; `perilune help doctor` lists them"
+        ),
+    ])
+    func `an option that begins with one dash is refused`(arguments: [String], option: String, help: String) throws {
+        let folder = try TestFolder(["a.lua": "print(...)"])
+        let result = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
+        #expect((result.status, result.output) == (64, ""))
+        #expect(result.errors == "error: unknown option \(option)\n  help  \(help)\n")
+        #expect(try folder.perilune("run", "-e", "-1 + 3").output == "2\n")
+        #expect(try folder.perilune("run", "a.lua", "-header").output == "-header\n")
+    }
+
+    @Test func `a database that is given as an argument leads to the option`() throws {
+        let folder = try TestFolder()
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (a)')").status == 0)
+        for (arguments, message) in [
+            (["query", "x.sqlite", "SELECT 1"], "Unexpected argument 'SELECT 1'. Use '--database x.sqlite'\n"),
+            (["query", "SELECT\n1", "x.sqlite"], "Unexpected argument 'x.sqlite'. Use '--database x.sqlite'\n"),
+            (["doctor", "x.sqlite"], "Unexpected argument 'x.sqlite'. Use '--database x.sqlite'\n"),
+            (["console", "x.sqlite", "SELECT 1"], "Unexpected argument 'SELECT 1'. Statements are read from standard input\n"),
+            (
+                ["query", "SELECT ?", "4"],
+                "Unexpected argument '4'. Use '-p 1=VALUE' or '-p NAME=VALUE' for the value of a parameter\n"
+            ),
+            (["query", "x.sqlite"], "expected a statement, got a database; use --database x.sqlite\n"),
+            (
+                ["query", ".tables"],
+                ".tables is a command of another shell, and not SQL; use `perilune schema` for tables and columns\n"
+            ),
+            (["run", "x.sqlite", "-e", "1"], "x.sqlite is a database, and not a script\n  help  use --database x.sqlite\n"),
+            (["x.sqlite", "SELECT 1"], "unknown command x.sqlite\n  help  use `perilune console x.sqlite`, or "),
+        ] {
+            let result = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
+            #expect(result.status == 64)
+            #expect(result.errors.hasPrefix("error: \(message)"), "\(result.errors)")
         }
     }
 
@@ -702,6 +823,7 @@ import Testing
         var result = try folder.perilune("help", "nonsense")
         #expect((result.status, result.output) == (64, ""))
         #expect(result.errors.contains("no help on nonsense"))
+        #expect(try folder.perilune("help", "ScriptHost").errors.contains("names in Swift"))
         #expect(try folder.perilune("help", "fetch_al").errors.contains("did you mean `fetch_all`?"))
         #expect(try folder.perilune("help", "rnu").errors.contains("did you mean `run`?"))
         #expect(try folder.perilune("help", "run").status == 0)

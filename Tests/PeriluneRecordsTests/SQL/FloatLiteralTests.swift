@@ -24,10 +24,17 @@ import Testing
         ("nan", "NULL"),
         // SQLite 3.40 reads the shortest decimals of these numbers as their neighbors.
         ("204.000651972", "204.00065197199999"), ("992.39767199999994", "992.39767199999994"),
+        ("19.99", "19.99"), ("1.15", "1.15"), ("4.35", "4.35"), ("1098.005", "1098.005"),
         ("16.345678901234567", "16.345678901234567"), ("0.30000000000000004", "0.30000000000000004"),
     ])
     func `a float is written as the shortest decimal that SQLite reads back exactly`(value: String, literal: String) {
         #expect(FloatLiteral.text(Double(value)!) == literal)
+    }
+
+    @Test func `prices are written with two decimals, and SQLite reads them back`() throws {
+        let prices = (1...200_000).map { Double($0) / 100 }
+        #expect(prices.filter { FloatLiteral.text($0) != $0.description } == [])
+        #expect(try differences(prices) == [])
     }
 
     @Test func `SQLite reads back literals of decimals with up to 12 digits`() throws {

@@ -3,6 +3,7 @@
 import Perilune
 import PeriluneTestSupport
 import PeriluneTestTools
+import Synchronization
 import Testing
 
 @Suite struct AutomationExamples {
@@ -10,6 +11,8 @@ import Testing
         private(set) var shown: [[String]] = []
 
         func show(_ names: [String]) { shown.append(names) }
+
+        func show(_ count: Int) { shown.append(["\(count)"]) }
     }
 
     private static func makeHost() async throws -> ScriptHost {
@@ -30,6 +33,58 @@ import Testing
         #expect(await display.shown == [["ale"]])
         watching.cancel()
         _ = await watching.result
+    }
+
+    @Test func `values with an argument`() async throws {
+        let host = try await Self.makeHost(), display = Display()
+        try await host.run(file: "\(folder)/products.lua")
+        let watching = Task {
+            // example
+            try await host.run(
+                source: """
+                    local most = ...
+                    function scarce(db)
+                      return db:fetch_value(
+                        "SELECT count(*) FROM product WHERE stock < ?", most)
+                    end
+                    """,
+                arguments: 10)
+            for try await count: Int in host.values(of: "scarce") {
+                await display.show(count)
+            }
+            // end
+        }
+        #expect(await eventually { await display.shown == [["2"]] })
+        watching.cancel()
+        _ = await watching.result
+    }
+
+    @Test func `an event from Swift`() async throws {
+        let host = try await Self.makeHost()
+        try await host.run(source: """
+            perilune.automation{ name = "paid", on = { event = "order_paid" }, run = function(run) paid = run.event.id end }
+            """)
+        // example
+        try await host.run(
+            source: "perilune.emit('order_paid', ...)", arguments: ["id": 7])
+        // end
+        let hasRun = try await eventually { try await host.run(source: "return paid == 7", as: Bool.self) }
+        #expect(hasRun)
+        await host.close()
+    }
+
+    @Test func `errors of callbacks`() async throws {
+        let lines = Mutex<[String]>([])
+        @Sendable func log(_ text: String) { lines.withLock { $0.append(text) } }
+        var configuration = ScriptHost.Configuration(database: .inMemory())
+        // example
+        configuration.callbackErrors = .handle { error in
+            log(error.report.text)
+        }
+        // end
+        let host = try await ScriptHost(configuration)
+        try await host.run(source: "perilune.spawn(function() error('late') end)")
+        #expect(await eventually { lines.withLock { $0.first?.contains("late") == true } })
     }
 
     @Test func observation() async throws {

@@ -47,7 +47,36 @@ extension DependencyContainer {
         }
         let database = try await DependencyContainer.defaultDatabase
         // end
-        #expect(try await database.value("SELECT COUNT(*) FROM sale", as: Int.self) == 2)
+        // example
+        let sales = try await database.read { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM sale")
+        }
+        // end
+        #expect(sales == 2)
+    }
+
+    @Test func `a database that the program has opened`() async throws {
+        try await withTemporaryFolder { folder in
+            // example
+            let pool = try DatabasePool(path: "\(folder)/shop.sqlite")
+            let host = try await ScriptHost(database: .existing(pool))
+            // end
+            try await host.run(source: "db:execute('CREATE TABLE a (b)')")
+            #expect(try await pool.value("SELECT COUNT(*) FROM a", as: Int.self) == 0)
+        }
+    }
+
+    @Test func `a migrator of GRDB`() async throws {
+        // example
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("notes") { db in
+            try db.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY)")
+        }
+        let source = DatabaseSource.pool(
+            "notes.sqlite", migrations: .migrator(migrator))
+        // end
+        let host = try await ScriptHost(database: source)
+        #expect(try await host.run(source: "return db:table_exists('note')") == true)
     }
 
     @Test func overrides() async throws {
@@ -100,6 +129,15 @@ extension DependencyContainer {
         }
     }
 
+    @Test func `a database for reading`() async throws {
+        // example
+        let host = try await ScriptHost(
+            database: .pool("shop.sqlite", readonly: true))
+        // end
+        let error = await #expect(throws: LuaError.self) { try await host.run(source: "db:execute('CREATE TABLE a (b)')") }
+        #expect(error?.kind?.rawValue.hasPrefix("readonly") == true)
+    }
+
     @Test func trace() async throws {
         let records = LogRecords()
         try await DependencyContainer.prepare { $0.logger = records.logger }
@@ -131,22 +169,57 @@ extension DependencyContainer {
                 // end
                 #expect(report.tables.map(\.deleted) == [1])
                 #expect(try await database.value("SELECT COUNT(*) FROM sale", as: Int.self) == 1)
+                // example
+                for table in report.tables {
+                    for row in table.rows {
+                        print(row.kind, table.columns, row.before ?? [])
+                    }
+                }
+                // end
+                #expect(report.tables.flatMap(\.rows).map(\.kind) == [.deleted])
+                try await database.write { db in
+                    try db.execute(sql: "INSERT INTO sale (id, customer, total, day) VALUES (7, 'Ibsen', 2, '2026-01-02')")
+                }
+                do {
+                    let (_, plan) = try await Self.plan(for: "db:execute('UPDATE sale SET total = 9 WHERE id = 7')", in: folder)
+                    try await database.write { db in try db.execute(sql: "UPDATE sale SET customer = 'Bo' WHERE id = 7") }
+                    await #expect(throws: PlanError.self) { try await plan?.apply(to: "\(folder)/shop.sqlite") }
+                    // example
+                    try await plan?.apply(to: "\(folder)/shop.sqlite", comparing: .changedColumns)
+                    // end
+                }
+                #expect(try await database.value("SELECT total FROM sale WHERE id = 7", as: Int.self) == 9)
             }
         }
     }
 
+    private static func plan(for source: String, in folder: String) async throws -> (PreviewReport, PreviewPlan?) {
+        let preview = try await ScriptPreview(of: .pool("\(folder)/shop.sqlite"))
+        try await preview.host.run(source: source)
+        return try await preview.finish()
+    }
+
     @Test func limits() async throws {
-        func failure(of source: String, in host: ScriptHost) async throws -> LuaError {
-            try #require(await #expect(throws: LuaError.self) { try await host.run(source: source) })
-        }
         // example
         var configuration = ScriptHost.Configuration(database: .inMemory())
         configuration.limits = LuaLimits(
             memoryInBytes: 16 << 20, time: .seconds(1), instructions: 100_000_000)
         let host = try await ScriptHost(configuration)
-        let error = try await failure(of: "while true do end", in: host)
-        assert(error.code == .timeout || error.code == .budget)
+        do {
+            try await host.run(source: "while true do end")
+        } catch let error as LuaError where error.code.isLimit {
+            print(error.code)    // timeout or budget
+        }
         // end
+        let error = await #expect(throws: LuaError.self) {
+            // example
+            let options = RunOptions(limits: LuaLimits(time: .milliseconds(50)))
+            try await ScriptHost.withOptions(options) {
+                try await host.run(source: "while true do end")
+            }
+            // end
+        }
+        #expect(error?.code == .timeout)
     }
 }
 

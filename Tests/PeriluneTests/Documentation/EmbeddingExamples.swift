@@ -55,6 +55,83 @@ struct EmbeddingExamples {
         #expect((total, label, answer) == (105, "Verne: 12.5", 42))
     }
 
+    @Test func results() async throws {
+        let host = try await ScriptHost()
+        do {
+            // example
+            let sum: Int = try await host.run(source: "return 1 + 1")
+            print(try await host.run(source: "return 1 + 1", as: Int.self))    // 2
+            // end
+            #expect(sum == 2)
+        }
+        // example
+        let sum: Int = try await host.run(
+            source: "local list = ... return list[1] + list[2]",
+            arguments: [6, 7])
+        // end
+        // example
+        let range: [Int] = try await host.run(source: "return { 3, 9 }")
+        // end
+        #expect(sum == 13 && range == [3, 9])
+    }
+
+    @Test func `literals of mixed types`() async throws {
+        let host = try await ScriptHost()
+        try await host.run(source: "function handle(message) note = message.note .. message.id end")
+        // example
+        let order: ScriptValue = ["id": 7, "customer": "Verne"]
+        try await host.run(source: "order = ...", arguments: order)
+        try await host.call("handle", ["id": 7, "note": "x"] as ScriptValue)
+        // end
+        #expect(try await host.run(source: "return order.customer .. note") == "Vernex7")
+    }
+
+    @Test func `constants, several results, any number of arguments, and callbacks`() async throws {
+        let lines = Mutex<[String]>([])
+        var configuration = ScriptHost.Configuration()
+        configuration.output = .closure { line in lines.withLock { $0.append(line) } }
+        let host = try await ScriptHost(configuration)
+        // example
+        try await host.run(source: "rate = ...", arguments: 3)
+        try await host.register(module: "tools") { tools in
+            tools.function("version") { 3 }
+            tools.function("range") { [1, 9] }
+            tools.function(variadic: "sum") { (parts: [Int]) in
+                parts.reduce(0, &+)
+            }
+            tools.function("each", parameters: ["callback"]) {
+                [unowned host] (callback: String) async throws in
+                try await host.call(callback, "tea")
+            }
+        }
+        // end
+        try await host.run(source: """
+            local tools = require "tools"
+            function show(name) print(name) end
+            tools.each("show")
+            print(rate, tools.version(), tools.sum(1, 2, 3), tools.range()[2])
+            """)
+        #expect(lines.withLock { $0 } == ["tea", "3\t3\t6\t9"])
+    }
+
+    @Test func `a function with the database`() async throws {
+        let host = try await ScriptHost()
+        // example
+        let database = try await DependencyContainer.defaultDatabase
+        try await host.register(module: "sales") { sales in
+            sales.function("count", parameters: ["customer"]) {
+                (customer: String) async throws -> Int in
+                try await database.read { db in
+                    try Int.fetchOne(
+                        db, sql: "SELECT count(*) FROM sale WHERE customer = ?",
+                        arguments: [customer]) ?? 0
+                }
+            }
+        }
+        // end
+        #expect(try await host.run(source: "return require('sales').count('Verne')") == 1)
+    }
+
     @Test func values() async throws {
         let host = try await ScriptHost()
         // example
@@ -222,6 +299,60 @@ struct EmbeddingExamples {
             function object:greeting(title) end
 
             """)
+    }
+
+    private final class Letters: Sendable {
+        private let list = Mutex<[String]>([])
+
+        var all: [String] { list.withLock { $0 } }
+
+        func add(_ letter: Letter) { list.withLock { $0.append(letter.to) } }
+    }
+
+    @Test func `objects as results and arguments`() async throws {
+        let outbox = Letters(), host = try await ScriptHost()
+        // example
+        try await host.register(module: "post") { post in
+            post.function("letter", parameters: ["to"]) { (to: String) in
+                Letter(to: to)
+            }
+            post.function("send", effect: .external) { (letter: Letter) in
+                outbox.add(letter)
+            }
+        }
+        let greeting: String = try await host.run(
+            source: "local letter = ... return letter:greeting('Ms')",
+            arguments: Letter(to: "Ada"))
+        // end
+        #expect(greeting == "Dear Ms Ada")
+        let text: String = try await host.run(source: """
+            local post = require "post"
+            local letter = post.letter("Verne")
+            post.send(letter)
+            return letter.to .. "/" .. letter:greeting("Mr")
+            """)
+        #expect(text == "Verne/Dear Mr Verne" && outbox.all == ["Verne"])
+    }
+
+    // example
+    final class Cart: ScriptHandle {
+        static let scriptName = "cart"
+        private let items = Mutex(0)
+
+        static func describe(_ cart: ScriptObjectType<Cart>) {
+            cart.property("count", effect: .none) { cart in
+                cart.items.withLock { $0 }
+            } set: { cart, count in
+                cart.items.withLock { $0 = count }
+            }
+        }
+    }
+    // end
+
+    @Test func `an assigned property`() async throws {
+        let host = try await ScriptHost(), cart = Cart()
+        try await host.run(source: "local cart = ... cart.count = cart.count + 2", arguments: cart)
+        #expect(try await host.run(source: "return (...).count", arguments: cart) == 2)
     }
 
     @Test func modules() async throws {
@@ -417,6 +548,13 @@ struct EmbeddingExamples {
         }
         // end
         #expect(totals == 12625)
+        try await pool.withHost { host in try await host.run(source: "cache = 1") }
+        // example
+        try await pool.withHost { host in
+            try await host.run(source: "cache = nil")
+        }
+        // end
+        #expect(try await pool.withHost { host in try await host.run(source: "return cache == nil", as: Bool.self) })
     }
 
     @Test func `a pool`() async throws {

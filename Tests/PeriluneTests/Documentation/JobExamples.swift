@@ -78,20 +78,20 @@ import Testing
         let mails = host.jobs("mail")
         let mail = Mail(to: "ada@example.com", text: "Welcome")
         let id = try await mails.enqueue(mail)
-        print(id, try await mails.counts()["ready"] ?? 0)
+        print(id, try await mails.counts().ready)
         // end
         // example
         let handler = try await mails.handle(Mail.self) { job in
             print("attempt \(job.attempt): mail to \(job.payload.to)")
         }
         try await handler.waitUntilIdle()
-        print(try await mails.counts()["done"] ?? 0)
+        print(try await mails.counts().done)
         // end
         #expect(printed.all == ["1 1", "attempt 1: mail to ada@example.com", "1"])
         // example
         try await mails.enqueue(
             mail, .init(orderBy: "order 7", delay: .seconds(300), priority: 1))
-        print(try await mails.counts()["delayed"] ?? 0)
+        print(try await mails.counts().delayed)
         // end
         #expect(printed.all.last == "1")
     }
@@ -101,7 +101,7 @@ import Testing
         // example
         try await host.run(file: "\(folder)/jobs/orders.lua")
         let number: Int = try await host.call("order", "ada@example.com")
-        print(number, try await mails.counts()["ready"] ?? 0)
+        print(number, try await mails.counts().ready)
         // end
         #expect(printed.all == ["1 1"])
         let key: String = try await host.run(source: "return perilune.jobs('mail'):find('order 1').job_key")
@@ -118,7 +118,7 @@ import Testing
             // Advances the clock during pauses only, because an attempt would exceed its time limit.
             let passing = Task {
                 while !Task.isCancelled {
-                    if try await mails.counts()["delayed"] == 1 { clock.advance(by: 60) }
+                    if try await mails.counts().delayed == 1 { clock.advance(by: 60) }
                     await Task.yield()
                 }
             }
@@ -144,7 +144,7 @@ import Testing
                 try await mails.retry(letter.id)
             }
             try await handler.waitUntilIdle()
-            print(try await mails.counts()["dead"] ?? 0)
+            print(try await mails.counts().dead)
             // end
             #expect(printed.all.suffix(2) == ["1 3", "0"])
             #expect(dead.first?.error?.contains("no route") == true)
@@ -228,7 +228,7 @@ import Testing
             }
             try await mails.enqueue(mail)
             try await handler.waitUntilIdle()
-            #expect(try await mails.counts()["delayed"] == 1)
+            #expect(try await mails.counts().delayed == 1)
             clock.advance(by: 2)  // the first pause is at most 1.25 s
             let last = await handler.outcomes.first { $0.state != .failed }
             #expect(last?.state == .done && last?.attempt == 2)

@@ -83,5 +83,17 @@ enum TestingExamples {
             #expect(mail.calls.first?.description == "count(\"inbox\")")
             // end
         }
+
+        private typealias TenantService = TenantExample
+
+        @Test func `an error that a test makes`() {
+            // example
+            let error = LuaError(
+                .runtime, "another sale has this number",
+                fields: ["kind": "constraint_unique"])
+            #expect(error.kind == .uniqueConstraint)
+            #expect(TenantService.answer(to: error).status == 422)
+            // end
+        }
     }
 }

@@ -154,6 +154,8 @@ import Testing
         let value: ScriptValue = ["n": 12, "x": 12.5, "whole": 3.0, "s": "text", "b": true, "list": [1, "a"], "none": nil]
         #expect(value["n"]?.int == 12 && value["n"]?.double == 12 && value["x"]?.int == nil && value["x"]?.double == 12.5)
         #expect(value["whole"]?.int == 3 && value["s"]?.string == "text" && value["b"]?.bool == true && value["s"]?.int == nil)
+        let number: Int? = value["n"]?.int
+        #expect(number == 12 && ScriptValue.number(1e300).int == nil)
         #expect(value["list"]?.array == [1, "a"] && value.dictionary?.count == 7 && ScriptValue.list([]).dictionary == [:])
         #expect(ScriptValue.date(Date(timeIntervalSince1970: 1)).date == Date(timeIntervalSince1970: 1))
         #expect(ScriptValue.bytes(Data([255])).data == Data([255]) && value["s"]?.data == Data("text".utf8))

@@ -65,6 +65,8 @@ import Testing
         try #require(figures.count == 2)
         #expect((figures[0].statementCount, figures[0].readRowCount, figures[0].changedRowCount) == (5, 6, 5))
         #expect((figures[1].statementCount, figures[1].readRowCount, figures[1].changedRowCount) == (0, 0, 0))
+        let stored = try JSONEncoder().encode(figures[0])
+        #expect(try JSONDecoder().decode(RunFigures.self, from: stored) == figures[0])
     }
 
     @Test(

@@ -22,7 +22,7 @@ local request = require "perilune.requests.request"
 local record_class = require "perilune.records.class"
 local native_records = require "perilune.native.records"
 local comparison_mistakes = lazily "perilune.expressions.comparison_mistakes"
-local derivations = request.derivations
+local derivations, unused = request.derivations, request.unused
 
 local association = {}
 
@@ -83,7 +83,7 @@ end
 
 local function new_root(kind, owner, target, options)
   local source = source_of(target)
-  local root = request.new_node(nil, "association", 0)
+  local root = request.new_node(nil, "association", unused)
   root.root, root.source, root.kind = root, source, kind
   root.owner_source, root.owner, root.target = source_of(owner), owner, source.class
   root.options, root.name = options, options.name
@@ -255,11 +255,11 @@ local function carrier(self)
   local shape = node.as_operand
   if not shape then
     shape = expression.new_shape("association", {})
-    shape.count, shape.node = node.count, node
+    shape.count, shape.node = node.count - unused, node
     node.as_operand = shape
   end
   local result = { shape = shape }
-  for index = 1, shape.count do result[index] = self[index] end
+  for index = 1, shape.count do result[index] = self[unused + index] end
   return setmetatable(result, expression.metatable)
 end
 
@@ -292,7 +292,7 @@ function members:unscoped()
   local root = self.node
   if root.parent then raise("argument", "unscoped: must come first: Class." .. name_of(self) .. ":unscoped():filter(...)") end
   if not root.unscoped then
-    local copy = request.new_node(nil, "association", 0)
+    local copy = request.new_node(nil, "association", unused)
     for _, field in ipairs{
       "source", "kind", "owner_source", "owner", "target", "options", "name", "metatable", "number", "identities", "list_metatables",
     } do copy[field] = root[field] end
@@ -413,8 +413,8 @@ end
 
 --- Returns whether the values of another request occur in this request after the first `first` values.
 local function has_values(self, first, other)
-  for index = 1, other.node.count do
-    if not rawequal(self[first + index], other[index]) then return false end
+  for index = 1, other.node.count - unused do
+    if not rawequal(self[first + index], other[unused + index]) then return false end
   end
   return true
 end

@@ -207,6 +207,10 @@ local function list_metatable(root, name, is_chosen)
     known = {
       __name = "list of records", is_chosen = is_chosen,
       __call = function(_, ...) return require("perilune.associations.records").request_of_name(root, name, ...) end,
+      __index = function(list, field)
+        -- A number is the index after the last element, at which each loop ends.
+        if type(field) == "string" then return require("perilune.runtime.missing_list_fields")(list, field, "record:" .. name .. "()") end
+      end,
     }
     root.list_metatables[key] = known
   end

@@ -21,6 +21,7 @@ local request_building = require "perilune.requests.swift_bridge"
 local request_plans = require "perilune.requests.plans"
 local perilune = require "perilune"
 
+local unused = request.unused
 local association_records = {}
 
 --- Returns the association as built by Swift for the current database. If that database lacks the tables, returns the association built
@@ -67,7 +68,7 @@ local function request_for_node(node, values, identity)
   if node.op == "named" then return before end
   local result = setmetatable({ node = request.child_like(before.node, node) }, before.node.metatable)
   local count = before.node.count
-  for index = 1, count do rawset(result, index, before[index]) end
+  for index = unused + 1, count do rawset(result, index, before[index]) end
   for index = node.parent.count + 1, node.count do
     count = count + 1
     rawset(result, count, values[index])
@@ -154,7 +155,7 @@ local function through(self, record, owner_columns)
   end
   local node, count = node_through(self.node, table.concat(casts)), self.node.count
   local result = { node = node, link = { root = root, record = record } }
-  for index = 1, count do result[index] = self[index] end
+  for index = unused + 1, count do result[index] = self[index] end
   table.move(values, 1, #values, count + 1, result)
   return setmetatable(result, node.metatable)
 end

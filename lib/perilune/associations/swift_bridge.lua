@@ -8,6 +8,7 @@ local native_associations = require "perilune.native.associations"
 local native_expressions = require "perilune.native.expressions"
 local request_building = require "perilune.requests.swift_bridge"
 local expression_building = require "perilune.expressions.swift_bridge"
+local unused = require("perilune.requests.nodes").unused
 local steps, builders = {}, {}
 
 local association_building = {}
@@ -25,14 +26,14 @@ end
 --- Builds the request for all rows of the target class, with the values of its default scope.
 local function build_target(root, context)
   local all = root.all or root.is_unscoped and sources.unscoped_request(root.target) or sources.class_request(root.target)
-  return request_building.build_node(all.node, { db = context.db, next = 1, values = all })
+  return request_building.build_node(all.node, { db = context.db, next = unused + 1, values = all })
 end
 
 local function build_through(root, context)
   local first, second = root.options.through, root.options.using
   if root.is_unscoped then second = second:unscoped() end
   local function build(association)
-    return request_building.build_node(association.node, { db = context.db, next = 1, values = association })
+    return request_building.build_node(association.node, { db = context.db, next = unused + 1, values = association })
   end
   return native_associations.through(build(first), build(second), name_of(root), root.kind == "has_many", root.tag, root.options.singular,
     root.number)

@@ -9,6 +9,7 @@ local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 
+local unused = require("perilune.requests.nodes").unused
 local subquery = {}
 
 --- Returns the request of a class, or a request itself; nil for other values.
@@ -22,7 +23,7 @@ local function shape_of(node)
   local shape = node.as_operand
   if not shape then
     shape = expression.new_shape("request", {})
-    shape.count, shape.node = node.count, node
+    shape.count, shape.node = node.count - unused, node
     node.as_operand = shape
   end
   return shape
@@ -32,7 +33,7 @@ end
 local function carrier(request)
   local shape = shape_of(request.node)
   local result = { shape = shape }
-  for index = 1, shape.count do result[index] = request[index] end
+  for index = 1, shape.count do result[index] = request[unused + index] end
   return setmetatable(result, expression.metatable)
 end
 

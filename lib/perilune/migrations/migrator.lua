@@ -77,7 +77,7 @@ end
 -- database of `has_schema_changes`.
 local function on_its_database(f)
   return function(handle, ...)
-    return native_records.with_default_database(handle, perilune, function(_, ...) return f(handle, ...) end, ...)
+    return native_records.with_default_database(handle, getmetatable(perilune), function(_, ...) return f(handle, ...) end, ...)
   end
 end
 

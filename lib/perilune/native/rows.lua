@@ -31,4 +31,8 @@ function native_rows.blobs(row) end
 ---@param f fun(row: table, name: string): any
 function native_rows.set_missing(f) end
 
+--- Sets the function that is called as `f(list, name)` for a name that a fetched list does not have.
+---@param f fun(list: table, name: string): any
+function native_rows.set_missing_list_field(f) end
+
 return native_rows

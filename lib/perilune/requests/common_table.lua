@@ -20,7 +20,7 @@ local sources = require "perilune.requests.source"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local request = require "perilune.requests.request"
-local Source = sources.Source
+local Source, unused = sources.Source, request.unused
 local request_building = require "perilune.requests.swift_bridge"
 local expression_building = require "perilune.expressions.swift_bridge"
 local native_requests = require "perilune.native.requests"
@@ -113,7 +113,7 @@ end
 
 local function request_of(root, values)
   local result = { node = root }
-  for index = 1, root.count do result[index] = values[index] end
+  for index = unused + 1, root.count do result[index] = values[index] end
   return setmetatable(result, root.metatable)
 end
 
@@ -132,7 +132,7 @@ end }
 --- Returns the definition of a recursive table. It starts with the rows of a request; a step repeatedly adds rows derived from the rows
 -- found so far.
 local function recursive(source, first, step)
-  local found = request.of(step(request_of(new_root(source, 0), {})))
+  local found = request.of(step(request_of(new_root(source, unused), {})))
   if not found then
     raise("argument", "perilune.common_table: argument 3: expected a function that returns a request, got one that returns "
       .. errors.describe(found))
@@ -165,8 +165,8 @@ local function of_sql(source, columns, text, ...)
   text = text:gsub("[;%s]+$", "")
   local arguments = select("#", ...) > 0 and expression.list_operation("arguments", nil, table.pack(...), "perilune.common_table")
   local values, shape = {}, arguments and arguments.shape
-  if arguments then expression.collect(arguments, values, 0) end
-  return request_of(new_root(source, shape and shape.count or 0, { sql = text, shape = shape }), values)
+  if arguments then expression.collect(arguments, values, unused) end
+  return request_of(new_root(source, unused + (shape and shape.count or 0), { sql = text, shape = shape }), values)
 end
 
 --- Defines a table that exists during one statement: it has the rows of a request or of SQL. The SQL may refer to the table itself (WITH

@@ -9,7 +9,7 @@ local expression = require "perilune.expressions.expression"
 local subquery = require "perilune.expressions.subquery"
 local expression_building = require "perilune.expressions.swift_bridge"
 local request = require "perilune.requests.request"
-local raise = errors.raise
+local raise, unused = errors.raise, request.unused
 
 --- Derivations in which the two requests may differ: conditions, orders, and aliases of the same rows.
 local is_free = {
@@ -102,8 +102,8 @@ local function check(self, other, method)
   check_steps(other, other_steps, self, own_steps, method)
   check_steps(self, needed, other, other_steps, method)
   local own_root, other_root = self.node.root, other.node.root
-  if own_root.count + other_root.count == 0 then return end
-  if own_root ~= other_root or not has_same_values(self, 0, other, 0, own_root.count) then
+  if own_root.count == unused and other_root.count == unused then return end
+  if own_root ~= other_root or not has_same_values(self, unused, other, unused, own_root.count - unused) then
     raise("argument", ("%s: the requests read different rows of `%s`; use union(...)"):format(method, own_root.source.table))
   end
 end

@@ -5,11 +5,16 @@ local with_text, with_other = interning.with_text, interning.with_other
 
 local request_nodes = {}
 
+--- The number of unused positions before the values of a request. They are empty, so that request[1] and ipairs(request) reach __index and
+-- raise an error. records.derivation copies them, too. `count` of a node includes them; a request within another one has none.
+local unused = 2
+request_nodes.unused = unused
+
 --- The operations that combine the rows of several requests.
 request_nodes.compounds = { union = true, ["union all"] = true, intersect = true, except = true }
 
---- Creates a node. Its fields: `op` and `parent`; the operand that it adds (`shape`, `other` or `detail`); `count`, the total number of
--- values; and the nodes derived from it, of which records.derivation reads some: `key_node` with its `key_generation`; the lists `strings`,
+--- Creates a node. Its fields: `op` and `parent`; the operand that it adds (`shape`, `other` or `detail`); `count`, the
+-- position of the last value; and the nodes derived from it, of which records.derivation reads some: `key_node` with its `key_generation`; the lists `strings`,
 -- `numbers` and `booleans` for `filter{ column = value }`, by the type of the value and the column; and `by_order`.
 local function new_node(parent, op, count)
   if not parent then return { op = op, count = count, plans = {} } end
@@ -69,7 +74,7 @@ local function node_with_detail(parent, op, detail)
 end
 
 local function new_with_node(parent, _, other, op, detail)
-  local node = new_node(parent, op, parent.count + other.count)
+  local node = new_node(parent, op, parent.count + other.count - unused)
   node.other, node.detail = other, detail
   return checked(node)
 end

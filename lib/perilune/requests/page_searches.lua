@@ -146,7 +146,7 @@ end
 --- Returns the request of a search for at most `count` rows.
 local function request_of(self, search, values, count)
   local node, own_count = nodes.with_detail(search.node, "limit", count), self.node.count
-  local result = { node = node, table.unpack(self, 1, own_count) }
+  local result = { node = node, nil, nil, table.unpack(self, nodes.unused + 1, own_count) }
   for index = own_count + 1, node.count do
     local position = search.positions[index]
     if position then result[index] = values[position] else result[index] = search.values[index] end

@@ -10,7 +10,7 @@ local parameters = require "perilune.expressions.parameters"
 local request = require "perilune.requests.request"
 local request_building = require "perilune.requests.swift_bridge"
 local column_mistakes = lazily "perilune.requests.column_mistakes"
-local unpack = table.unpack
+local unpack, unused = table.unpack, request.unused
 
 local request_plans = {}
 
@@ -37,9 +37,9 @@ end
 --- Computes the properties of a plan that every verb reads.
 local function finish(plan, node, generation)
   plan.generation, plan.node = generation, node
-  local is_in_order, has_names = #plan.slots == node.count, false
+  local is_in_order, has_names = #plan.slots == node.count - unused, false
   for index, slot in ipairs(plan.slots) do
-    is_in_order = is_in_order and slot == index
+    is_in_order = is_in_order and slot == unused + index
     has_names = has_names or type(slot) == "string"
   end
   -- The usual case: records of the class alone.
@@ -113,7 +113,7 @@ end
 
 --- Returns the arguments for a verb of a database: the values themselves, or one list of them.
 function request_plans.arguments(request, plan)
-  if plan.is_in_order then return unpack(request, 1, plan.count) end
+  if plan.is_in_order then return unpack(request, unused + 1, unused + plan.count) end
   local list = listed(request, plan, rawget(request, "named"))
   if plan.count == 0 then return end
   return list

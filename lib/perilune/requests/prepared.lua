@@ -60,7 +60,7 @@ local function with_values(self, method, db, values)
     end
   end
   local result = { node = self.node, named = values }
-  for index = 1, self.node.count do result[index] = self[index] end
+  for index = request.unused + 1, self.node.count do result[index] = self[index] end
   return setmetatable(result, self.node.metatable)
 end
 

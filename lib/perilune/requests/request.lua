@@ -22,10 +22,10 @@ local sql_names = require "perilune.runtime.names"
 
 local registry = require "perilune.runtime.registry"
 local nodes = require "perilune.requests.nodes"
-local node_with_shape, node_with_detail, node_with_node = nodes.with_shape, nodes.with_detail, nodes.with_node
+local unused, node_with_shape, node_with_detail, node_with_node = nodes.unused, nodes.with_shape, nodes.with_detail, nodes.with_node
 
 local request = {
-  new_node = nodes.new_node, child_like = nodes.child_like, compounds = nodes.compounds, final = nodes.final,
+  new_node = nodes.new_node, unused = nodes.unused, child_like = nodes.child_like, compounds = nodes.compounds, final = nodes.final,
   --- Methods of classes and of common tables that other modules add. Their first argument is the class, or the source of the common table.
   class_methods = {},
   --- Fetches requests that include associations: `fetch_associated(request, db, plan)`. Set by the associations modules.
@@ -48,12 +48,11 @@ request.add_class_methods, request.add_final_forms = registry.adding_to(request.
 
 local unpack = table.unpack
 
---- Returns a table with the node and the first `count` values of `self`, created in one step because growing a table is slower.
+--- Returns a table with the node and the values of `self` up to position `count`, created in one step because growing a table is slower.
 local function copy(self, node, count)
-  if count == 0 then return { node = node } end
-  if count == 1 then return { node = node, self[1] } end
-  if count == 2 then return { node = node, self[1], self[2] } end
-  return { node = node, unpack(self, 1, count) }
+  if count == unused then return { node = node, nil, nil } end
+  if count == unused + 1 then return { node = node, nil, nil, self[unused + 1] } end
+  return { node = node, nil, nil, unpack(self, unused + 1, count) }
 end
 
 --- Returns the request of a node with the values of `self`.
@@ -80,7 +79,7 @@ local function derive_with_request(self, op, other, detail)
   local node = node_with_node(parent, op, other.node, detail)
   local count = parent.count
   local result = copy(self, node, count)
-  for index = 1, other.node.count do result[count + index] = other[index] end
+  for index = 1, other.node.count - unused do result[count + index] = other[unused + index] end
   return setmetatable(result, node.metatable)
 end
 

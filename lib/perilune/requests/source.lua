@@ -330,7 +330,7 @@ function sources.of_class(class)
     end
     return all
   end
-  local root = request.new_node(nil, "table", 0)
+  local root = request.new_node(nil, "table", request.unused)
   sources.begin(root, source)
   return source
 end

@@ -10,6 +10,7 @@ local expression_building = require "perilune.expressions.swift_bridge"
 local build = expression_building.build
 
 local request_building, builders = {}, {}
+local unused = require("perilune.requests.nodes").unused
 local steps = {}
 
 -- Nodes inside expressions --------------------------------------------------------------------------------------------------
@@ -127,11 +128,11 @@ end
 
 request_building.build_node = build_node
 
---- Returns a node built for a database with this schema generation. Values are numbered from 1.
+--- Returns a node built for a database with this schema generation. Values are numbered by their positions.
 function request_building.built(node, db, generation)
   if node.generation == generation then return node.built end
   local parent = node.parent
-  local context = { db = db, next = 1 }
+  local context = { db = db, next = unused + 1 }
   local below = parent and request_building.built(parent, db, generation)
   if parent then context.next, context.request = parent.count + 1, below end
   local built = steps[node.op](node, below, context)

@@ -597,6 +597,29 @@ sections.row = {
 
 -- Schema ------------------------------------------------------------------------------------------------------------------------------
 
+local looping = "use a loop: for _, element in ipairs(list) do ... end"
+local narrowing = "use a loop, or a condition before fetching: Class:filter{ column = value }"
+
+sections.list = {
+  ["count size length len get_count fetch_count num_rows row_count total"] = "use #list",
+  ["first head fetch_one one"] = "use list[1]", ["last tail"] = "use list[#list]", ["get at item nth fetch"] = "use list[index]; the first index is 1",
+  ["is_empty empty any exists is_blank present"] = "use #list == 0, or Class:exists() without fetching",
+  ["each for_each iter iterate map collect flat_map filter_map transform with_index enumerate items entries rows records all to_list to_a to_array to_table "
+    .. "fetch_all list ipairs pairs"] = looping,
+  ["filter where select reject find find_all find_by find_index index_of index detect some every partition includes include contains has"] = narrowing,
+  ["reduce fold inject sum average avg min max"] = "use a loop, or Class:sum(\"column\"), likewise average, min and max, without fetching",
+  ["pluck ids keys pick column"] = "use a loop, or Class:pluck(\"column\") in place of fetch_all()",
+  ["group group_by index_by key_by tally count_by"] = "use a loop that fills a table by key, or Class:group(\"column\")",
+  ["sort sort_by sorted order order_by"] = "use Class:order(\"column\") before fetching, or table.sort(list, f)",
+  ["reverse reversed"] = "use Class:order(Class.c.column:desc()) before fetching",
+  ["limit take slice skip drop offset page paginate"] = "use Class:limit(count, offset) before fetching, or table.move(list, first, last, 1, {})",
+  ["push append add insert extend"] = "use table.insert(list, element)", ["pop shift remove unshift"] = "use table.remove(list, index)",
+  ["concat join to_string"] = "use table.concat(list, \", \")", ["unpack"] = "use table.unpack(list)",
+  ["uniq unique distinct"] = "use Class:distinct() before fetching", ["to_json json"] = "use perilune.json.encode(list)",
+  ["update update_all save save_all"] = "use request:update_all{ column = value } in place of fetching, or a loop that calls record:save()",
+  ["delete delete_all destroy destroy_all"] = "use request:delete_all() in place of fetching, or a loop that calls record:delete()",
+}
+
 sections.table = {
   ["()"] = "use t:column(name, type)",
   ["string text varchar char str character tinytext longtext mediumtext citext clob nvarchar"] = typed:format("text"),
@@ -846,8 +869,8 @@ sections.bytes = {
 }
 sections.date_text = {
   ["size"] = "use #text, the number of its bytes",
-  ["year month day hour minute weekday unix"] = "a date in a row is text; use row:date(\"column\"), or perilune.date(text)",
-  ["add start_of seconds_since iso8601 components strftime"] = "a date in a row is text; use row:date(\"column\"), or perilune.date(text)",
+  ["year month day hour minute weekday unix"] = "use perilune.date(text) if it holds a date, or row:date(\"column\") for a date in a row",
+  ["add start_of seconds_since iso8601 components strftime"] = "use perilune.date(text) if it holds a date, or row:date(\"column\") for a date in a row",
 }
 sections.os = {
   ["sleep wait"] = "use perilune.sleep(duration)", ["env environ"] = "use os.getenv(name)", ["args argv"] = "use the global `arg`",

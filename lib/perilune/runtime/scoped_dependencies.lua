@@ -33,7 +33,7 @@ end
 -- @return the results of the function
 function public.with(overrides, body, ...)
   check(overrides, body)
-  return native_records.with_default_database(overrides.database, perilune, body, ...)
+  return native_records.with_default_database(overrides.database, getmetatable(perilune), body, ...)
 end
 
 return public

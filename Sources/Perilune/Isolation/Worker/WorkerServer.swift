@@ -232,10 +232,10 @@ extension ScriptHost {
                 try await host.invoke(value(0).text ?? "") { state in try (value(1).elements ?? []).lua(in: state) }
             }
         case .defines:
-            let isDefined = try await perform { host in try await host.backend.defines(value(0).text ?? "", in: host) }
+            let isDefined = try await performRun { host in try await host.backend.defines(value(0).text ?? "", in: host) }
             return [.boolean(isDefined)]
         case .compile:
-            return try await perform { host in
+            return try await performRun { host in
                 do {
                     try await host.backend.compile(value(0).bytes ?? [], named: value(1).text ?? "script", in: host)
                     return [WireValue.nil]
@@ -244,7 +244,7 @@ extension ScriptHost {
                 }
             }
         case .loadAutomations:
-            let count = try await perform { host in
+            let count = try await performRun { host in
                 try await host.backend.loadAutomations(
                     value(0).bytes ?? [], named: value(1).text ?? "script", isLive: value(2).booleanValue == true,
                     poll: value(3).duration, in: host)
@@ -258,13 +258,13 @@ extension ScriptHost {
             return []
         case .callLibrary:
             guard let module = value(0).text.flatMap({ LibraryInterface(rawValue: $0) }) else { break }
-            return try await perform { host in
+            return try await performRun { host in
                 let result = try await host.backend.callLibrary(
                     module, value(1).text ?? "", { state in try (value(2).elements ?? []).lua(in: state) }, in: host)
                 return [try WireValue(result)]
             }
         case .observe:
-            return try await perform { host in
+            return try await performRun { host in
                 guard let backend = host.backend as? LocalBackend else { return [] }
                 return [
                     .integer(
@@ -277,13 +277,13 @@ extension ScriptHost {
             return []
         case .takeObservation:
             guard let observation = await observation(value(0)) else { break }
-            return try await perform { host in
+            return try await performRun { host in
                 guard let values = try await observation.take(in: host) else { return [.boolean(false)] }
                 return try [.boolean(true)] + values.map { try WireValue($0) }
             }
         case .controlObservation:
             guard let observation = await observation(value(0)) else { break }
-            return try await perform { host in
+            return try await performRun { host in
                 [.boolean(try await observation.control(value(1).text ?? "", value(2).text, in: host))]
             }
         case .endObservation:
@@ -320,7 +320,7 @@ extension ScriptHost {
         _ limits: LuaLimits?, _ run: @Sendable (isolated ScriptHost) async throws -> [LuaValue]
     ) async throws -> [WireValue] {
         try await LuaRun.$ownLimits.withValue(limits) {
-            guard runReporter.isOn else { return try await performRun(run) }
+            guard runReporter.isOn else { return try await serveResult(run) }
             return try await serveMeasured(run)
         }
     }
@@ -328,11 +328,11 @@ extension ScriptHost {
     private func serveMeasured(_ run: @Sendable (isolated ScriptHost) async throws -> [LuaValue]) async throws -> [WireValue] {
         let meter = LuaMeter(of: state)
         defer { runReporter.reportFigures?(RunFigures(meter)) }
-        return try await measured(by: meter) { host in try await host.performRun(run) }
+        return try await measured(by: meter) { host in try await host.serveResult(run) }
     }
 
-    private func performRun(_ run: @Sendable (isolated ScriptHost) async throws -> [LuaValue]) async throws -> [WireValue] {
-        try await perform { host in
+    private func serveResult(_ run: @Sendable (isolated ScriptHost) async throws -> [LuaValue]) async throws -> [WireValue] {
+        try await performRun { host in
             // Sends only the first result, because the host ignores all others.
             guard let result = try await run(host).first else { return [] }
             return [try WireValue(result)]

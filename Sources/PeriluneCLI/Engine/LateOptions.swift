@@ -1,0 +1,35 @@
+/// Options of `perilune run` that a script receives, because they follow its first argument: in `run close.lua 2026-03 --preview`, the script
+/// changes the database. A note on standard error reports those without which the run does something else than it seems to do.
+struct LateOptions {
+    private let file: String
+    private let argument: String
+    private let names: [String]
+
+    /// - Parameters:
+    ///   - words: The arguments after `run`.
+    ///   - database: The value of the option `--database`.
+    ///   - given: The protecting options that the run has.
+    /// - Returns: `nil` if there is nothing to report.
+    init?(_ words: [String], database: String?, given: Set<String> = []) {
+        guard let late = RunArguments.lateOptions(in: words) else { return nil }
+        let hasDatabase = given.contains("--no-database") || DatabasePath.value(option: database) != nil
+        names = Self.reported.filter { name in
+            late.names.contains(name) && !given.contains(name) && (name != "--database" || !hasDatabase)
+        }
+        (file, argument) = (late.file, late.argument)
+        if names.isEmpty { return nil }
+    }
+
+    private static let reported = ["--database", "--preview", "--readonly", "--sandbox"]
+
+    func note(_ colors: Colors) {
+        CommandOutput.note(text, colors)
+    }
+
+    var text: String {
+        let (verb, pronoun) = names.count == 1 ? ("is", "it") : ("are", "them")
+        return
+            "\(names.joined(separator: " and ")) \(verb) passed to the script, after its argument \(argument); put \(pronoun) before "
+            + "\(file) for `perilune run`, or `--` after \(file) for the script"
+    }
+}
