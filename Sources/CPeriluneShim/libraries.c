@@ -42,7 +42,9 @@ static int file_done(lua_State *L, int status, lua_KContext unused) {
 static int do_file(lua_State *L) {
     const char *name = luaL_optstring(L, 1, NULL);
     lua_settop(L, 1);
-    if (luaL_loadfilex(L, name, "t") != LUA_OK) return lua_error(L);
+    int status = luaL_loadfilex(L, name, "t");
+    if (status == LUA_ERRFILE) return luaL_error(L, "%s", lua_tostring(L, -1)); /* adds the position of the call */
+    if (status != LUA_OK) return lua_error(L);
     lua_callk(L, 0, LUA_MULTRET, 0, file_done);
     return file_done(L, 0, 0);
 }

@@ -254,7 +254,7 @@ import Testing
         let project = try ScenarioProject("scenario('one', function(t) end)")
         let good = project.path + "/report.xml"
         let reports = ReportSet(
-            [.init(.junit, path: "/dev/full"), .init(.tap, path: "/no/such/folder/report.tap"), .init(.junit, path: good)],
+            [.init(.junit, path: "/dev/full"), .init(.tap, path: "/dev/null/report.tap"), .init(.junit, path: good)],
             style: ScenarioReportStyle()
         ) { _ in }
         var options = ScenarioOptions()
@@ -263,7 +263,7 @@ import Testing
         #expect(
             reports.failures == [
                 "the report /dev/full cannot be written: No space left on device",
-                "the report /no/such/folder/report.tap cannot be written: No such file or directory",
+                "the report /dev/null/report.tap cannot be written: Not a directory",
             ])
         #expect(project.read("report.xml")?.hasSuffix("</testsuites>\n") == true)
     }

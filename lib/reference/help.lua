@@ -26,6 +26,7 @@ end
 local width = 79
 
 local function add_wrapped(lines, text, prefix, first)
+  text = text:gsub("<doc:(%w+)>", "%1")
   for _, line in ipairs(wrap(text, width, prefix or "", first)) do add(lines, line) end
 end
 
@@ -76,7 +77,11 @@ end
 --- Returns the first sentence of a description.
 local function summary(text)
   local whole = table.concat(text, " ")
-  return whole:match("^(.-%.)%s") or whole
+  -- A point inside of code does not end a sentence.
+  for last in whole:gmatch("()%.%s") do
+    if select(2, whole:sub(1, last):gsub("`", "")) % 2 == 0 then return whole:sub(1, last) end
+  end
+  return whole
 end
 
 local function add_list(lines, items)
@@ -227,8 +232,13 @@ local function add_topic(lines, topic, names)
   for _, name in ipairs(topic.see) do
     local found = names[name:lower()]
     if not found then error(("topic %s: the reference has no `%s`"):format(topic.title, name), 0) end
-    local item = found[1].value
-    if found[1].kind == "function" then
+    local entry = found[1]
+    -- A method may have the name of a global function.
+    for _, other in ipairs(found) do
+      if other.kind == "function" and reference.signature(other.value):sub(1, #name + 1) == name .. "(" then entry = other end
+    end
+    local item = entry.value
+    if entry.kind == "function" then
       add_list(lines, { item })
     else
       add(lines, "  " .. name)

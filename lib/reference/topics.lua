@@ -109,11 +109,22 @@ return {
     },
   },
   {
-    names = { "tests", "testing" },
+    names = { "tests", "testing", "jest", "pytest", "busted", "mock", "mocks", "mocking" },
     title = "Testing scripts",
     text = { "A scenario is a test in Lua, in a file NAME_scenario.lua. It has a migrated database of its own, a frozen clock and repeatable random numbers." },
     example = "scenario(\"a customer is added once\", function(t)\n  t.run(\"scripts/add_customer.lua\", { name = \"Ada\" })\n  check(t.db:fetch_value(\"SELECT count(*) FROM customer\") == 1)\nend)",
-    see = { "scenario", "check", "expect", "scenarios", "expectations" },
+    see = { "scenario", "check", "expect", "effects:stub", "scenarios", "expectations" },
     commands = { "`perilune test` runs the scenarios of a project; `perilune init` makes one." },
+  },
+  {
+    names = { "text tables", "text table", "text_table", "text_tables" },
+    title = "Text tables in scenarios",
+    text = {
+      "A text table has a heading with columns and a line for each row. `t.given` inserts its rows, and `rows`, `rows_any_order` and `has_rows` compare rows with it.",
+      "`~` is NULL. `\"...\"` is text, whatever it contains. `now` is the time of the clock. `@name` is the value that the name first had.",
+      "Only in comparisons: `*` is any value except NULL, `...` at the end ignores the rest of a row, `a -> b` is a change. Only in `t.given`: an empty cell is left to the default of the column.",
+    },
+    example = "t.given.customer [[\n  | id | name | email |\n  | 1  | Ada  | ~     |\n]]\nexpect(t.db.customer):rows [[\n  | id | name | email |\n  | 1  | Ada  | ~     |\n]]",
+    see = { "expectation:rows", "expectation:rows_any_order", "expectation:has_rows" },
   },
 }

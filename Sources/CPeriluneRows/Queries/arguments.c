@@ -235,6 +235,10 @@ static const char *nearest_name(lua_State *L, int names, const char *name) {
 
 /* Raises an error for a name that is not a parameter. `names` is the stack index of the table of names, or 0. */
 static void raise_unknown(lua_State *L, const pdb_arguments *arguments, int names, const char *name) {
+    if (*name && strchr(":@$", *name)) {
+        fail(L, arguments, "%s: the statement has no parameter \"%s\"; names of arguments have no \"%c\", as in { %s = value }",
+             arguments->verb, name, *name, name + 1);
+    }
     const char *nearest = names ? nearest_name(L, names, name) : NULL;
     if (nearest) {
         fail(L, arguments, "%s: the statement has no parameter \"%s\" (did you mean \"%s\"?)", arguments->verb, name,

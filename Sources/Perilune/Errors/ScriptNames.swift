@@ -106,6 +106,9 @@ package enum ScriptNames {
 
     /// Returns the replacement for a global of another library, from a message such as `attempt to call a nil value (global 'describe')`.
     private static func otherGlobal(in message: String) -> String? {
+        if let match = message.wholeMatch(of: /attempt to index a nil value \(global '(\w+)'\)/) {
+            return otherLibraries[String(match.1)]
+        }
         guard let match = message.wholeMatch(of: /attempt to call a nil value \(global '(\w+)'\)/) else { return nil }
         return otherGlobals[String(match.1)]
     }
@@ -144,6 +147,21 @@ package enum ScriptNames {
     private static let rowMethods: Set = [
         "boolean", "columns", "copy", "date", "date_components", "float", "get", "has", "integer", "pairs", "require",
         "storage_class", "string", "to_table", "unpack", "values",
+    ]
+
+    /// The methods of records, which a column with the same name hides.
+    private static let recordMethods: Set = [
+        "changes", "copy", "delete", "delete_forever", "exists", "has_changes", "history", "included", "insert", "inserted",
+        "invalid",
+        "preload", "refresh", "restore", "save", "update", "update_changes", "upsert", "validation_errors",
+    ]
+
+    /// Libraries of other Lua hosts, which are globals there, with their replacements.
+    private static let otherLibraries: [String: String] = [
+        "ngx": "perilune.after(delay, f), perilune.log and functions of the host in place of `ngx`", "jit": "plain Lua 5.4",
+        "ffi": "perilune.blob and string.pack", "bit": "the operators & | ~ << >>", "bit32": "the operators & | ~ << >>",
+        "json": "perilune.json", "cjson": "perilune.json", "sqlite3": "the global `db`, or perilune.queue(path)",
+        "lfs": "io.open(path)", "socket": "functions of the host", "inspect": "print(value)",
     ]
 
     /// Methods that scripts call on plain lists by mistake: methods of lists in other languages and libraries, and methods of requests.
@@ -187,9 +205,14 @@ package enum ScriptNames {
         {
             return "use \(use)"
         }
-        guard let match = message.wholeMatch(of: /attempt to call a (?:string|number|boolean) value \(method '(\w+)'\)/),
-            rowMethods.contains(String(match.1))
-        else { return nil }
-        return "a column `\(match.1)` of a row hides the method; use perilune.row.\(match.1)(row, ...)"
+        guard let match = message.wholeMatch(of: /attempt to call a (?:string|number|boolean) value \(method '(\w+)'\)/) else {
+            return nil
+        }
+        let isOfRows = rowMethods.contains(String(match.1)), isOfRecords = recordMethods.contains(String(match.1))
+        if isOfRows && isOfRecords {
+            return "a column `\(match.1)` hides the method; use perilune.row.\(match.1)(row), or Class.\(match.1)(record)"
+        }
+        if isOfRows { return "a column `\(match.1)` of a row hides the method; use perilune.row.\(match.1)(row, ...)" }
+        return isOfRecords ? "a column `\(match.1)` of a record hides the method; use Class.\(match.1)(record, ...)" : nil
     }
 }

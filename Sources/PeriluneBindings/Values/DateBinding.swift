@@ -20,6 +20,8 @@ final class DateBinding {
         for (names, advice) in Self.otherMembers {
             for name in names.split(separator: " ") { dates.advice[String(name)] = advice }
         }
+        dates.settingAdvice =
+            "dates do not change; use date:add{ days = 1 }, or perilune.date{ year = ..., month = ..., day = ... }"
         // The row path uses the metatable to decode dates in common formats without calling Swift.
         try state.withUnsafeStack([.table(dates.metatable)]) { L, _ in pdb_set_date_metatable(L) }
     }
@@ -256,10 +258,14 @@ final class DateBinding {
         }
     }
 
-    private func readFormat(_ value: LuaValue) throws -> DateFormat {
+    /// Reads the name of a format.
+    ///
+    /// - Parameter orPattern: Whether the caller also accepts patterns, which the error then names.
+    private func readFormat(_ value: LuaValue, orPattern: Bool = false) throws -> DateFormat {
         if case .string(let name) = value, let format = DateFormat(rawValue: name.description) { return format }
         let names = DateFormat.allCases.map(\.rawValue).joined(separator: ", ")
-        throw BindingError("argument", "expected a date format (\(names)), got \(value.shortDescription)")
+        let pattern = orPattern ? " or a pattern such as \"%Y-%m-%d\"" : ""
+        throw BindingError("argument", "expected a date format (\(names))\(pattern), got \(value.shortDescription)")
     }
 }
 
@@ -289,7 +295,7 @@ extension DateBinding {
             if case .string(let pattern) = arguments[1], pattern.bytes.contains(UInt8(ascii: "%")) {
                 return [.string(LuaString(try date.bytes(pattern: pattern.bytes, local: local)))]
             }
-            let format = arguments[1].isNil ? .ymdHMSS : try readFormat(arguments[1])
+            let format = arguments[1].isNil ? .ymdHMSS : try readFormat(arguments[1], orPattern: true)
             return [.string(LuaString((local ?? date).text(as: format)))]
         }
         try dates.method("iso8601") { date, arguments in
@@ -297,10 +303,10 @@ extension DateBinding {
             return [.string(LuaString(date.text(as: .ymdHMSS, separator: .t, marksUTC: true)))]
         }
         try dates.method("add") { [self] date, arguments in
-            try arguments.refuseSurplus(after: 1, of: "date:add")
             guard case .table(let spans) = arguments[1] else {
                 throw arguments.mismatch(1, expected: "a table, { days = 1 } for example")
             }
+            try arguments.refuseSurplus(after: 1, of: "date:add")
             return [try make(add(spans, to: date))]
         }
         try dates.method("start_of") { [self] date, arguments in

@@ -46,6 +46,8 @@ public final class LuaUserdataType<Value> {
     private var properties: [LuaString: Property] = [:]
     /// Hints for missing members, by name. Each hint names the replacement for a member that other libraries have.
     package var advice: [String: String] = [:]
+    /// The end of messages about members that cannot be set: the calls to use instead.
+    package var settingAdvice: String?
     /// Whether values are stored directly in the userdata and not in a box.
     private let isInline: Bool
 
@@ -177,7 +179,8 @@ public final class LuaUserdataType<Value> {
     }
 
     private func readOnlyMember(_ key: LuaValue) -> LuaError {
-        var error = LuaError(.runtime, "\(name): \(Self.describe(key)) cannot be set")
+        let advice = settingAdvice.map { "; \($0)" } ?? ""
+        var error = LuaError(.runtime, "\(name): \(Self.describe(key)) cannot be set\(advice)")
         error.fields["kind"] = "readonly_member"
         return error
     }

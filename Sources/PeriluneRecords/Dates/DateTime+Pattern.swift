@@ -98,7 +98,12 @@ extension DateError {
     fileprivate static func unknownSubstitution(_ letter: UnicodeScalar) -> DateError {
         let isPrintable = (0x21...0x7E).contains(letter.value)
         let name = isPrintable ? "%\(letter)" : "% and byte \(letter.value)"
-        return DateError(code: .pattern, message: "expected a substitution of strftime, got \(name)")
+        let isName = "aAbBh".unicodeScalars.contains(letter)
+        return DateError(
+            code: .pattern,
+            message:
+                "expected a substitution of SQLite's strftime (%Y %m %d %H %M %S %e %f %F %g %G %I %j %J %k %l %p %P %R %s %T "
+                + "%u %U %V %w %W %%), got \(name)" + (isName ? "; months and weekdays have no names" : ""))
     }
 }
 

@@ -28,7 +28,9 @@ package struct SelectedScenarios: Sendable {
 
     /// The selected scenarios, in the order of files and lines.
     package var scenarios: [Scenario] {
-        entries.map(\.scenario).sorted { ($0.file, $0.line, $0.id) < ($1.file, $1.line, $1.id) }
+        entries.map(\.scenario).sorted {
+            ($0.file, $0.line, $0.positionAtLine ?? 0, $0.id) < ($1.file, $1.line, $1.positionAtLine ?? 0, $1.id)
+        }
     }
     /// The reasons why files or scenarios cannot be run.
     package var failures: [ScenarioFailure] { broken.flatMap(\.failures) }
@@ -147,8 +149,8 @@ package struct SelectedScenarios: Sendable {
     private mutating func arrange(_ options: ScenarioOptions) {
         // The sort keys do not depend on how paths were typed, so a seed always produces the same order.
         entries.sort {
-            ($0.source.file.place.identity, $0.scenario.line, $0.scenario.id)
-                < ($1.source.file.place.identity, $1.scenario.line, $1.scenario.id)
+            ($0.source.file.place.identity, $0.scenario.line, $0.scenario.positionAtLine ?? 0, $0.scenario.id)
+                < ($1.source.file.place.identity, $1.scenario.line, $1.scenario.positionAtLine ?? 0, $1.scenario.id)
         }
         guard options.order == .random else { return }
         var generator = SeededGenerator(options.seed.value)

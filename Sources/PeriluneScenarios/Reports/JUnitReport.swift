@@ -38,7 +38,8 @@ final class JUnitReport: ScenarioReport {
     private func suite(_ file: String, _ number: Int, _ results: [ScenarioResult], seed: RunSeed) -> [String] {
         let time = results.reduce(Duration.zero) { $0 + $1.duration }
         let results = results.sorted {
-            ($0.scenario.line, $0.scenario.id, $0.round ?? 0) < ($1.scenario.line, $1.scenario.id, $1.round ?? 0)
+            ($0.scenario.line, $0.scenario.positionAtLine ?? 0, $0.scenario.id, $0.round ?? 0)
+                < ($1.scenario.line, $1.scenario.positionAtLine ?? 0, $1.scenario.id, $1.round ?? 0)
         }
         let folder = ScenarioLocation.folder(of: file)
         let about = [
@@ -123,6 +124,7 @@ final class JUnitReport: ScenarioReport {
         lines += result.warnings.map { "warning: \($0)" }
         if let crashes = result.crashes { lines.append("crashes: \(crashes.text)") }
         lines += result.notes.map { "note: \($0)" }
+        lines += result.attachments.map { "attachment \($0.name):\n\($0.text)" }
         if !isExtended { lines += FailureText(style: ScenarioReportStyle()).lines(ofAttemptsBefore: result) }
         if !result.output.isEmpty { lines.append(result.output) }
         return lines.joined(separator: "\n")

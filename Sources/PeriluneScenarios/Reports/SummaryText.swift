@@ -14,17 +14,17 @@ struct SummaryText {
         let slow = summary.results.filter { $0.duration >= style.slow }.sorted { $0.duration > $1.duration }
         if !slow.isEmpty {
             lines.append(style.yellow("\(slow.count) slow"))
-            lines += slow.prefix(5).map {
-                "  \(TimeText.text($0.duration))  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))"
-            }
+            lines += Self.shortened(
+                slow.map {
+                    "  \(TimeText.text($0.duration))  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))"
+                })
         }
         let stateless = summary.results.filter { !$0.warnings.isEmpty }
             .sorted { ($0.scenario.file, $0.scenario.line) < ($1.scenario.file, $1.scenario.line) }
         if !stateless.isEmpty {
             lines.append(style.yellow("\(stateless.count) without a check"))
-            lines += stateless.prefix(5).map {
-                "  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))"
-            }
+            lines += Self.shortened(
+                stateless.map { "  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))" })
         }
         lines += Self.list(summary.obsoleteSnapshots, "obsolete snapshots (use --remove-obsolete-snapshots to delete them)").map(
             style.yellow)
@@ -59,6 +59,12 @@ struct SummaryText {
     }
 
     private static let mostFailures = 50
+
+    /// The first lines of a list, and the number of the other ones.
+    private static func shortened(_ lines: [String]) -> [String] {
+        let most = 5
+        return lines.count > most ? lines.prefix(most) + ["  ... and \(lines.count - most) more"] : lines
+    }
 
     private static func shortened(_ message: String) -> String {
         let line = FailureText.line(String(message.prefix { $0 != "\n" }))

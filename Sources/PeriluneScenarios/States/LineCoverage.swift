@@ -100,16 +100,27 @@ final class CoverageCollector: Sendable {
         coverage.withLock { coverage in
             for file in projects.flatMap(\.files) where coverage.files[file] == nil { coverage.files[file] = [:] }
             for file in coverage.files.keys {
-                for line in Self.activeLines(of: file) { coverage.files[file]![line, default: 0] += 0 }
+                guard let lines = Self.activeLines(of: file) else {
+                    coverage.files[file] = [:]
+                    continue
+                }
+                for line in lines { coverage.files[file]![line, default: 0] += 0 }
             }
             return coverage
         }
     }
 
-    private static func activeLines(of file: String) -> Set<Int> {
+    /// Returns the lines of a file that can run; `nil` for a file without code, whose end Lua counts as a line.
+    private static func activeLines(of file: String) -> Set<Int>? {
         guard let text = try? ScriptHost.read(file), let state = try? LuaState(),
             let chunk = try? state.load(LuaString(text), named: file).compiled(named: file)
         else { return [] }
-        return chunk.activeLines
+        return hasCode(String(decoding: text, as: UTF8.self)) ? chunk.activeLines : nil
+    }
+
+    /// Returns whether a file contains more than comments and white space.
+    private static func hasCode(_ text: String) -> Bool {
+        let code = text.replacing(/--\[(=*)\[(?s:.*?)\]\1\]/, with: "").replacing(/--[^\n]*/, with: "")
+        return code.contains { !$0.isWhitespace }
     }
 }

@@ -2109,3 +2109,15 @@ perilune.try(print)  --! pcall(f, ...)
 perilune.inspect{ 1, 2 }  --! perilune.json.encode(value) for lists
 ]==])
 end)
+
+test("dates and parameters in other notations lead to the ones here", function()
+  guesses([==[%s]==], [==[
+perilune.date("2026-01-01"):add(30, "days")  --! { days = 1 }
+perilune.date("2026-01-01"):format("%d %b %Y")  --! months and weekdays have no names
+perilune.date("2026-01-01"):format("yyyy-MM-dd")  --! a pattern such as "%Y-%m-%d"
+perilune.date("2026-01-01"):components("yyyy")  --! (YMD, YMD_HM
+(function() perilune.date("2026-01-01").day = 3 end)()  --! date:add{ days = 1 }
+db:fetch_one("SELECT :name AS n", { [":name"] = "Ada" })  --! { name = value }
+db:fetch_one("SELECT :name AS n", { nam = "Ada" })  --! did you mean "name"?
+]==])
+end)

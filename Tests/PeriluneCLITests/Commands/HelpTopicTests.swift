@@ -30,7 +30,9 @@ import Testing
         ("schema", "db:create_table("),
         ("schema", "OVERVIEW: Show the schema"), ("transactions", "db:in_savepoint("), ("transactions", "history:transactions("),
         ("kinds", "  constraint_unique "), ("limits", "--timeout 2s"), ("sandbox", "The sandbox\n"),
-        ("conditions", "request:filter("),
+        ("conditions", "request:filter("), ("text table", "Text tables in scenarios\n"), ("jest", "Testing scripts\n"),
+        ("tests", "  check(value, message)\n"), ("tests", "`scenario(name, options, function(t) ... end)`"),
+        ("automations", "The guide DurableAutomations describes"),
     ])
     func `help finds methods, classes, pages, options and words`(name: String, part: String) throws {
         let result = try TestFolder().perilune("help", name)

@@ -191,6 +191,9 @@ import Testing
         #expect(ScriptNames.help(for: "no such function: REGEXP")?.contains("add_function") == true)
         #expect(ScriptNames.help(for: "attempt to call a nil value (method 'map')")?.contains("ipairs(list)") == true)
         #expect(ScriptNames.help(for: "attempt to call a nil value (method 'paint')") == nil)
+        #expect(ScriptNames.help(for: "attempt to index a nil value (global 'ngx')")?.contains("perilune.after") == true)
+        #expect(ScriptNames.help(for: "attempt to call a string value (method 'save')")?.contains("Class.save(record") == true)
+        #expect(ScriptNames.help(for: "attempt to call a string value (method 'paint')") == nil)
         let iterated = try TestFolder().perilune("run", "-e", "for row in db:fetch_all('SELECT 1') do print(row) end")
         #expect(
             iterated.errors.contains("help  a list is not an iterator; use `for _, row in ipairs(list) do`"), "\(iterated.errors)"
@@ -245,6 +248,13 @@ import Testing
         let reached = try TestFolder().perilune(
             "run", "-e", "\(script) print(perilune.row.date(row, 'date').year, row:get('date', 'date').year)")
         #expect(reached.output == "2026\t2026\n")
+    }
+
+    @Test func `a file that dofile cannot open is reported with the line of the call`() throws {
+        let folder = try TestFolder(["a.lua": "print(1)\ndofile(\"missing.lua\")\n"])
+        let result = try folder.perilune("run", "a.lua")
+        #expect(result.errors.hasPrefix("error: cannot open missing.lua"), "\(result.errors)")
+        #expect(result.errors.contains("\n  at a.lua:2\n"), "\(result.errors)")
     }
 
     @Test func `an error in a coroutine is reported with the line in the coroutine`() throws {

@@ -139,6 +139,36 @@ import Testing
         #expect(text.hasSuffix("/scripts/add.lua\nDA:2,0\nDA:3,1\nDA:4,1\nLF:3\nLH:2\nend_of_record\n"), "\(text)")
     }
 
+    @Test func `a file without code has no lines in the coverage`() throws {
+        let folder = try TestFolder([
+            "scripts/empty.lua": "", "scripts/comment.lua": "-- one\n--[[ two\nthree ]]\n",
+            "scripts/code.lua": "print(1) -- one\n",
+            "scenarios/a_scenario.lua": "scenario('adds', function(t) t.run('scripts/empty.lua') check(true) end)",
+        ])
+        let result = try folder.perilune("test", "--coverage", "table", environment: cache(folder))
+        #expect(result.output.contains(/\s0 +0 +.*empty.lua/), "\(result.output)")
+        #expect(result.output.contains(/\s0 +0 +.*comment.lua/), "\(result.output)")
+        #expect(result.output.contains(/\s1 +0 +0 % +.*code.lua/), "\(result.output)")
+    }
+
+    @Test func `cases are listed in the order of their definition`() throws {
+        let cases = "{ { n = 10 }, { n = 9 }, { n = 100 } }"
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": "scenario('case {n}', { cases = \(cases) }, function(t) check(true) end)"
+        ])
+        let listed = try folder.perilune("test", "--list", environment: cache(folder))
+        #expect(listed.output.matches(of: /case (\d+)/).map(\.1) == ["10", "9", "100"], "\(listed.output)")
+        let ran = try folder.perilune("test", "--order", "file", "--verbose", "--jobs", "1", environment: cache(folder))
+        #expect(ran.output.matches(of: /case (\d+)/).map(\.1) == ["10", "9", "100"], "\(ran.output)")
+    }
+
+    @Test func `the folder of a report is created`() throws {
+        let folder = try TestFolder(["scenarios/a_scenario.lua": "scenario('s', function(t) check(true) end)"])
+        let result = try folder.perilune("test", "--report", "junit:out/reports/a.xml", environment: cache(folder))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try String(contentsOfFile: folder.path + "/out/reports/a.xml", encoding: .utf8).hasPrefix("<?xml"))
+    }
+
     @Test func `coverage includes migrations and modules that templates use`() throws {
         let folder = try TestFolder([
             "migrations/1_book.lua":

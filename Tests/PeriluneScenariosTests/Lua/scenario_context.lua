@@ -208,7 +208,10 @@ test("effects can be stubbed, and their calls are recorded", function()
     local calls = t.effects.mail:calls("send")
     check(#calls == 2)
     check(calls[1].to == "ada")
-    expect(calls[2][2]):equals(2)]], host)
+    expect(calls[2][2]):equals(2)
+    expect(calls):equals { { to = "ada" }, { "a", 2 } }
+    expect(calls):contains { "a", 2 }
+    check(perilune.json.encode(calls[2]) == '["a",2]')]], host)
   equal(asked, { "mail", "send", true })
   matches(failure("t.effects.mail:stubb('send')", host).message, "did you mean `stub`?")
   matches(failure("t.effects.mail.send = true", host).message, 't.effects.mail:stub("send", value)')
@@ -332,7 +335,7 @@ test("a new or different snapshot fails the scenario and is kept for review", fu
   local texts = { a = "-- string\none\ntwo\n" }
   local result = run("expect('one\\nthree\\n'):snapshot('a')", snapshot_host(texts))
   equal(result.failures[1].details,
-    { "the snapshot `a` differs", "  -- string", "  one", "+ two", "- three", "accept it with --review, or with --update-snapshots" })
+    { "the snapshot `a` differs (- stored, + now)", "  -- string", "  one", "- two", "+ three", "accept it with --review, or with --update-snapshots" })
   equal(result.snapshots, { { name = "a", status = "changed", text = "-- string\none\nthree\n" } })
   equal(texts["a.written"], "-- string\none\nthree\n")
   result = run("expect('x'):snapshot('b')", snapshot_host(texts))
@@ -432,4 +435,28 @@ test("the list of t.given is not a record", function()
   matches(failure(code .. "print(list.name)").message, "t.make.tea")
   matches(failure(code .. "t.make.tea:build()").message, "t.make.table{")
   passes(code .. "check(list[1].name == 'Assam' and #list == 1 and list[2] == nil)")
+end)
+
+test("a year alone is not an instant for the clock", function()
+  local host = { clock_set = function() end }
+  matches(failure("t.clock:set('2026')", host).message, '; write the day, as in "2026-01-01"')
+  matches(failure("t.clock:set('2026-02-30')", host).message, "expected a day from 1 to 28")
+  passes("t.clock:set('2026-02-28') check(true)", host)
+end)
+
+test("members of other test libraries lead to the members of the context", function()
+  for call, use in pairs{
+    ["t.note(t, 'x')"] = "as in t.note(...)", ["t.id = 1"] = "t.fixtures.name", ["t.freeze('2026-01-01')"] = "t.clock:set", ["t.add_cleanup(print)"] = "t.defer(f)",
+    ["t.sql('SELECT 1')"] = "t.db:execute", ["t.emit('x')"] = "perilune.emit", ["t.clock:run_all()"] = "t.clock:advance", ["t.effects.mail:with(1)"] = "a function as the value",
+    ["t.clock:advance('1 month')"] = "t.clock:now():add", ["t.db.given.customer()"] = "not `t`",
+  } do
+    matches(failure(call, { clock_advance = function() end }).message, use)
+  end
+end)
+
+test("a fixture that returns a function to clean up leads to t.defer", function()
+  local S = language()
+  S.load("support.lua", "fixture('f', function() return 1, function() end end)", true)
+  S.load("x_scenario.lua", "scenario('s', function(t) check(t.fixtures.f == 1) end)")
+  matches(S.run("x_scenario.lua > s", {}).failures[1].message, "t.defer(f)")
 end)

@@ -300,3 +300,22 @@ test("matcher names of other test libraries suggest the matcher to use", functio
     matches(err.message, wanted)
   end
 end)
+
+test("a matcher of expect.extend must return true or false", function()
+  matches(failure("expect.extend('is_even', function(v) return { pass = v % 2 == 0 } end)\nexpect(3):is_even()").message, "it returned a table")
+end)
+
+test("a pattern that is the text itself leads to contains", function()
+  local details = failure("expect('a.b-c'):matches('a.b-c')").details
+  matches(details[#details], "use contains for text")
+  details = failure("expect('12'):matches('\\\\d+')").details
+  matches(details[#details], "Lua patterns")
+end)
+
+test("matchers of other test libraries lead to those here", function()
+  for call, use in pairs{ ["same_items{ 1 }"] = "table.sort(list)", ["is_greater_than(4)"] = "check(value > 5)", ["has_prefix('a')"] = "matches(pattern)", ["called('send')"] = "stub(name, value)" } do
+    matches(failure("expect({ 1 }):" .. call).message, use)
+  end
+  local host = { run_script = function() return { error = "a.lua:1: boom" } end }
+  matches(failure("expect_error(function() t.run('a.lua') end, { kind = 'constraint_unique' })", host).details[3], "run_protected")
+end)

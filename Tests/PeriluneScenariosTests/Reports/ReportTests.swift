@@ -170,6 +170,12 @@ import Testing
         #expect(text.contains(#"<error message="#))
     }
 
+    @Test func `an extended JUnit report has the attachments of a scenario`() async throws {
+        let project = try ScenarioProject("scenario('s', function(t) t.attach('rows', 'a < b') check(true) end)")
+        let text = try await project.run(.extendedJUnit)[.extendedJUnit]
+        #expect(text.contains("<system-out>attachment rows:\na &lt; b</system-out>"), "\(text)")
+    }
+
     /// A scenario whose first attempts fail, each in a different way. With `passes`, the third attempt succeeds.
     private func retried(passes: Int) throws -> ScenarioProject {
         let project = try ScenarioProject("")

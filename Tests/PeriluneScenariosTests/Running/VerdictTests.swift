@@ -24,6 +24,13 @@ import Testing
         #expect(run[.jsonl].contains(#""checks":0,"warnings":["the scenario checks nothing: "#))
     }
 
+    @Test func `the summary names five scenarios without a check, and the number of the others`() async throws {
+        let project = try ScenarioProject("for n = 1, 7 do scenario(\"nothing \" .. n, function(t) end) end")
+        let run = try await project.run(.pretty)
+        #expect(run[.pretty].contains("7 without a check\n"), "\(run[.pretty])")
+        #expect(run[.pretty].hasSuffix("\n  ... and 2 more\n"), "\(run[.pretty])")
+    }
+
     @Test func `the option no_checks determines the outcome of scenarios without a check, for all or for one`() async throws {
         let project = try ScenarioProject(
             """

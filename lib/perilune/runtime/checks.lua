@@ -238,6 +238,7 @@ end
 -- @tparam ?string what the kind of the name; "method" by default
 -- @tparam ?function is_column see other_names.find
 function checks.raise_unknown_method(methods, name, section, what, is_column)
+  if not section then errors.raise_unknown(what or "method", name, sorted_keys(methods)) end
   require("perilune.runtime.other_names").raise(section, what or "method", name, sorted_keys(methods), is_column)
 end
 

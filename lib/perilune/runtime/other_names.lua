@@ -1211,11 +1211,12 @@ sections.trigger_option = {
   ["time clock"] = "use the option `schedule`, as in schedule = \"0 9 * * mon-fri\"",
   ["timezone tz time_zone"] = "use the option `zone`", ["startup boot start immediately on_start"] = "use initially = true for a first run at the start",
   ["columns column fields field kind kinds where filter if_"] = "the automation decides: when = function(change) return change.operation == \"insert\" end", ["random_delay splay randomized_delay"] = "use the option `jitter`",
-  ["insert update delete table tables operation operations row record class on_insert on_update on_delete changes changed"] =
+  ["insert update delete inserted updated deleted table tables operation operations row record class on_insert on_update on_delete changes changed"] =
     "use change = \"table\", a class or a list of both, or db:observe_transactions{ tables = { ... }, operations = { \"insert\" }, on_change = f }",
   ["cron at daily hour"] = "use the option `schedule`, as in schedule = \"0 9 * * mon-fri\"", ["interval period minutes seconds hours"] = "use the option `every`, as in every = \"1h30m\"", ["signal emit message topic"] = "use the option `event`, as in event = \"name\"",
 }
 sections.scenario = {
+  ["fixme broken"] = "use scenario.skip(reason, name, f), or the option `fails`", ["slow"] = "use the option `timeout`", ["parallel serial sequential"] = "use the option `lock`",
   ["xfail expected_failure fails failing"] = "use the option `fails`: scenario(name, { fails = \"reason\" }, function(t) ... end)",
   ["each cases table parametrize with_cases"] = "use the option `cases`: scenario(name, { cases = { { a = 1 } } }, function(t) ... t.case.a ... end)", ["pending xit xscenario disabled"] = "use scenario.skip(reason, name, f)",
   ["focus fit"] = "use scenario.only(name, f)",
@@ -1242,6 +1243,8 @@ sections.expectation = {
   ["approximately approx_equals"] = "use expect(number):near(other, tolerance)",
   ["satisfies to_satisfy passes"] = "use check(condition)",
   ["is_number is_string is_table is_boolean is_function"] = "use check(type(value) == \"string\")",
+  ["same_items any_order contains_exactly in_any_order has_same_items match_array items_equal to_have_members same_members"] =
+    "sort both lists first, as in table.sort(list) and expect(list):equals(other); rows_any_order compares rows with a text table",
   ["has_key has_field has_property to_have_property"] = "use expect(value):covers{ field = value }, or check(value.field ~= nil)",
   ["to_be_instance_of be_a be_an to_be_type_of"] = "use check(type(value) == \"string\")",
   ["between is_one_of one_of to_be_one_of in_range is_between to_be_in is_in"] = "use check(condition), as in check(value >= 1 and value <= 5)",
@@ -1252,33 +1255,47 @@ sections.expectation = {
     .. "same_as be equals_to to_strict_equal"] = "use expect(value):equals(other)",
   ["not_equals not_equal not_ to_not_equal ne not_to_equal is_not differs are_not_equal not_to_be isnt"] = "use expect.no(value):equals(other)",
   ["to_contain includes include has to_include contain to_have contains_text to_match_substring"] = "use expect(value):contains(part), or expect(value):covers{ field = value } for some fields of a table",
-  ["to_match match like regex to_match_pattern starts_with ends_with begins_with to_start_with to_end_with"] = "use expect(value):matches(pattern), with a Lua pattern such as \"^text\"",
+  ["to_match match like regex to_match_pattern starts_with ends_with has_prefix has_suffix begins_with to_start_with to_end_with"] = "use expect(value):matches(pattern), with a Lua pattern such as \"^text\"",
   ["to_be_nil nil_ be_nil to_be_null is_null to_be_none null is_none to_be_undefined to_be_falsy"] = "use expect(value):is_nil()",
   ["is_not_nil to_exist exists not_nil to_be_defined is_some to_be_truthy present to_not_be_nil"] = "use expect.no(value):is_nil()",
   ["is_true to_be_true true_ be_true truthy is_truthy ok"] = "use check(value), or expect(value):equals(true)", ["is_false to_be_false false_ falsy be_false"] = "use expect(value):equals(false)",
   ["to_throw throws raises error errors has_error to_error to_raise fails error_matches has_no_error to_fail_with"] = "use expect_error(function() ... end, message)",
-  ["close_to to_be_close_to almost_equals approx near_to within about"] = "use expect(number):near(other, tolerance)",
+  ["close_to is_close_to to_be_close_to almost_equals approx near_to within about"] = "use expect(number):near(other, tolerance)",
   ["has_length length size len to_have_length has_count count_is have_count"] = "use expect(rows):count(number)", ["empty to_be_empty be_empty"] = "use expect(value):is_empty()",
-  ["greater_than gt to_be_greater_than less_than lt at_least ge le above below to_be_less_than"] = "use check(value > 5)",
+  ["greater_than gt is_greater_than is_less_than is_at_least is_at_most to_be_greater_than less_than lt at_least ge le above below to_be_less_than"] = "use check(value > 5)",
   ["has_row contains_row has_rows_like include_rows"] = "use expect(rows):has_rows[[ ... ]]", ["to_equal_rows rows_equal table equals_rows same_rows"] = "use expect(rows):rows[[ ... ]]",
-  ["to_match_snapshot matches_snapshot"] = "use expect(value):snapshot(name)", ["is_a type is_type a an instance_of to_be_a"] = "use check(type(value) == \"string\")",
+  ["to_match_snapshot matches_snapshot to_match_inline_snapshot inline_snapshot"] = "use expect(value):snapshot(name)", ["called was_called called_with called_times to_have_been_called to_have_been_called_with to_have_been_called_times"] = "use expect(t.effects.module:calls(name)):equals{ { arguments }, ... }, or t.effects.module:stub(name, value):once()", ["is_a type is_type a an instance_of to_be_a"] = "use check(type(value) == \"string\")",
   ["to have been is_ and_"] = "matchers are methods: expect(value):equals(other)", ["no never no_"] = "use expect.no(value):equals(other)", ["subset to_match_object has_fields like_table matches_table contains_fields"] = "use expect(value):covers{ field = value }",
 }
 sections.aspect = {
   ["code error_code type error_kind class"] = "use kind = \"constraint_unique\"", ["pattern text matches msg match"] = "use message = \"a Lua pattern\"",
 }
+sections.service = {
+  ["restart run boot launch"] = "use service:start(), after service:stop() or service:kill()", ["crash terminate kill_9 sigkill abort"] = "use service:kill()",
+  ["shutdown close quit cancel sigterm"] = "use service:stop()", ["wait wait_until_idle settle drain join"] = "use service:run_until_idle(), or t.wait_until_idle()",
+  ["runs jobs status errors history"] = "the service uses the database of the scenario: query its tables, or use perilune.jobs(name)", ["running is_alive alive"] = "use service:is_running()",
+  ["logs log stdout print printed"] = "use service:output()",
+}
 sections.clock = {
   ["travel sleep wait forward fast_forward move pass elapse skip add wait_for jump"] = "use t.clock:advance(duration)",
-  ["freeze set_time at travel_to set_now jump_to set_date"] = "use t.clock:set(instant)", ["time get date today"] = "use t.clock:now()",
+  ["freeze set_time at travel_to set_now jump_to set_date"] = "use t.clock:set(instant)", ["time get date today"] = "use t.clock:now()", ["run_all run_pending next run_to_last flush run_only_pending_timers run_next"] = "use t.clock:advance(duration), which calls each timer that is due",
 }
 sections.effects = {
+  ["with with_args then_return raises throws fails rejects and_call_fake and_raise on_call"] =
+    "use a function as the value, stub(name, function(...) ... end), which computes the result from the arguments or raises an error",
+  ["reset clear reset_calls reset_mock restore verify unstub"] = "each scenario starts without stubs and calls",
+  ["last_call first_call nth_call"] = "use t.effects.module:calls(name), a list",
   ["mock returns return_value and_return will_return fake replace override when"] = "use t.effects.module:stub(name, value)",
   ["called was_called have_been_called called_with received invocations call_count count to_have_been_called"] = "use t.effects.module:calls(name), or :once(), :times(count) and :never() on it",
 }
 
 sections.scenario_global = {
   ["when then step and_"] = "use t.step(name, f) in a scenario",
-  ["describe context suite insulate expose feature"] = "use group(name, function() ... end)",
+  ["describe context suite insulate expose feature scenarios"] = "use group(name, function() ... end)",
+  ["scenario_outline scenario_template outline examples"] = "use the option `cases` of scenario",
+  ["background"] = "use before_each(function(t) ... end)", ["expect_no_error assert_no_error assert_no_throw"] = "call the function itself: an error fails the scenario",
+  ["eventually wait_until"] = "use t.wait_until_idle(), or t.clock:advance(duration)", ["soft_expect soft_assert"] = "use expect.soft(value)",
+  ["anything any match like"] = "use expect(value):covers{ field = value } to check only some fields, and `*` in text tables for any value",
   ["it test specify example should test_case def_test"] = "use scenario(name, function(t) ... end)",
   ["assert_equal assert_equals assert_eq assert_same assert_is assert_match assert_nil assert_not_equal assert_table_equals lu luaunit eq equals should_equal is"] =
     "use expect(value):equals(other), or check(a == b)",
@@ -1293,19 +1310,22 @@ sections.scenario_global = {
 }
 
 sections.scenario_t = {
-  ["timeout retry tags"] = "use the option of scenario: scenario(name, { timeout = \"5s\" }, function(t) ... end)",
+  ["timeout retry tags"] = "use the option of scenario: scenario(name, { timeout = \"5s\", retry = 2, tags = { \"slow\" } }, function(t) ... end)",
   ["params parameters args arguments example"] = "use t.case, the current case of the option `cases`",
-  ["query_count sql count_queries sql_queries"] = "use t.queries(function() ... end)",
+  ["query_count count_queries sql_queries"] = "use t.queries(function() ... end)",
   ["name title file description"] = "a script knows its scenario by t.case and t.seed; the name is not passed",
   ["equal same ok is_true truthy is deep_equal"] = "use the globals expect(value):equals(other), check(value) and expect_error(f)",
-  ["travel_to travel_back freeze_time at today set_time"] = "use t.clock:set(instant)", ["transaction"] = "use t.db:write(function(db) ... end)",
+  ["travel_to travel_back freeze_time freeze at today set_time"] = "use t.clock:set(instant)", ["transaction"] = "use t.db:write(function(db) ... end)",
   ["http request fetch get post"] = "use t.effects.module:stub(name, value) for functions that a script calls", ["todo"] = "use scenario.todo(name)",
   ["subtest run_test section"] = "use t.step(name, f)", ["random rand"] = "perilune.random(m, n) follows the seed of the scenario",
   ["expect assert check assert_equal equals eq"] = "use the globals expect(value):equals(other), check(value) and expect_error(f)",
-  ["execute exec run_script call script start"] = "use t.run(path, arguments)", ["fetch_all fetch_one fetch_value query"] = "use the database: t.db:fetch_all(sql, ...)",
-  ["database"] = "use t.db", ["time now advance travel freeze"] = "use t.clock: t.clock:advance(duration)", ["many make_many create_list build_list list"] = "use t.make.table:many(3, { column = value })", ["insert factory create build"] = "use t.make.table{ column = value }, or t.given.table{ column = value }",
+  ["run_script call script start"] = "use t.run(path, arguments)",
+  ["execute exec sql run_sql load_sql load_file load"] = "use t.db:execute(sql, ...)", ["emit signal trigger"] = "use perilune.emit(name, data)", ["only focus"] = "use scenario.only(name, function(t) ... end)",
+  ["crash kill"] = "use the option `crash` of scenario, or service:kill() of t.service(path)", ["set_env env input stdin"] = "scripts get arguments, t.run(path, { ... }), and functions of modules by t.effects.module:stub(name, value)",
+  ["capture_output output capture stdout"] = "use t.run(path).output", ["fn func"] = "use t.effects.module:stub(name, value), and t.effects.module:calls(name)", ["fetch_all fetch_one fetch_value query"] = "use the database: t.db:fetch_all(sql, ...)",
+  ["database"] = "use t.db", ["time now advance travel"] = "use t.clock: t.clock:advance(duration), or t.clock:set(instant)", ["many make_many create_list build_list list"] = "use t.make.table:many(3, { column = value })", ["insert factory create build"] = "use t.make.table{ column = value }, or t.given.table{ column = value }",
   ["mock stub fake spy stubs patch replace monkeypatch override intercept"] = "use t.effects.module:stub(name, value)", ["log print comment message info"] = "use t.note(...)",
-  ["cleanup teardown after finally on_end"] = "use t.defer(f)", ["before setup before_each"] = "use before_each(function(t) ... end) at the top of the file",
+  ["cleanup add_cleanup add_teardown teardown after finally on_end addfinalizer add_finalizer"] = "use t.defer(f)", ["before setup before_each"] = "use before_each(function(t) ... end) at the top of the file",
   ["wait sleep wait_for settle eventually wait_until until_ await drain flush"] = "use t.wait_until_idle(), or t.clock:advance(duration)", ["rollback"] = "each scenario has its own database, which needs no rollback",
   ["throws fails expect_error run_failing try pcall"] = "use expect_error(function() ... end, message), or t.run_protected(path)", ["pending"] = "use t.skip(reason)",
   ["describe context it test"] = "use scenario(name, body) and group(name, body) at the top of the file", ["snapshot"] = "use expect(value):snapshot(name)",

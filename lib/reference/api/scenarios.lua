@@ -15,7 +15,7 @@
 ---@field retry? integer how often to retry a failed scenario, each time with the next seed; a pass after a failure is reported as flaky; 0 by default
 ---@field lock? string scenarios with the same lock never run at the same time
 ---@field clock? string the time of the frozen clock
----@field seed? integer|string the seed of the random numbers
+---@field seed? integer|string the seed of the random numbers: an integer, or a text whose hash is the seed; `--seed` is the seed of a whole run, from which each scenario gets its own
 ---@field max_queries? integer the maximum number of statements
 ---@field no_checks? "allow"|"warn"|"fail" the result of a scenario without a check; `"warn"` by default
 ---@field grants? perilune.grant|perilune.grant[] allows the scripts that it runs to change files and open databases in files (`"files"`), run programs (`"programs"`), load native modules (`"native"`), or all of these (`"effects"`)
@@ -39,7 +39,7 @@
 ---@field cases? table[] one scenario for each case; `{field}` in the name is replaced by a value
 ---@field fails? string|perilune.expected_failure the reason for the expected failure, or a table that describes the error
 
----Defines a scenario: `scenario(name, options, function(t) ... end)`. The options may be left out.
+---Defines a scenario: `scenario(name, options, function(t) ... end)`. The options, `perilune.scenario_options`, may be left out.
 ---@class perilune.scenario
 ---@overload fun(name: string, body: fun(t: perilune.t))
 ---@overload fun(name: string, options: perilune.scenario_options, body: fun(t: perilune.t))
@@ -141,7 +141,8 @@ function template(name, options, body) end
 ---@raises usage: it is called inside a scenario; argument: an argument has the wrong type
 function factory(table_name, columns) end
 
----Defines a value that is made when a scenario first uses `t.fixtures.NAME`.
+---Defines a value that is made when a scenario first uses `t.fixtures.NAME`. `t.defer(f)` in the function cleans up at the end of the
+---scenario.
 ---```lua
 ---fixture("ada", function(t) return t.make.customer{ name = "Ada" } end)
 ---scenario("a fixture", function(t) check(t.fixtures.ada.name == "Ada") end)
@@ -172,7 +173,7 @@ function matrix(lists) end
 ---@raises usage: it is called outside of a scenario, or an argument is not valid
 ---@field db perilune.db the database of the scenario; `t.db.customer` is the record class of a table
 ---@field given perilune.given inserts rows: `t.given.customer` takes a text table, a list of tables, or one
----@field make perilune.make makes complete rows, with the rows that they refer to: `t.make.customer{ name = "Ada" }`, `t.make.invoice{ customer = ada }`
+---@field make perilune.make makes complete rows, with the rows to which a NOT NULL column refers: `t.make.customer{ name = "Ada" }`, `t.make.customer:many(3)`, `t.make.invoice{ customer = ada }`
 ---@field fixtures perilune.fixtures the values of fixtures
 ---@field clock perilune.clock the time that scripts and SQL see
 ---@field effects table<string, perilune.effects> the effects of modules, by their names
@@ -195,7 +196,8 @@ local t = {}
 ---@raises script: the script fails; io: it cannot be read
 function t.run(path, arguments) end
 
----Runs a script as `t.run` does. If the script fails, the result has the field `error`.
+---Runs a script as `t.run` does. If the script fails, the result has the field `error`, the error of the script with its kind. Unlike `pcall`,
+---it returns only the result.
 ---```lua
 ---scenario("a script that fails", function(t)
 ---  local result = t.run_protected("scripts/add_customer.lua", {})
@@ -569,7 +571,8 @@ function effects:distinct_calls(name) end
 ---@return perilune.effects
 function effects:once() end
 
----Requires exactly this number of calls of the preceding stub.
+---Requires exactly this number of calls of the preceding stub. In a run with a crash, repetitions with the same arguments count once;
+---`#t.effects.module:calls(name)` counts all calls.
 ---```lua
 ---scenario("times", function(t)
 ---  t.effects.mail:stub("send", true):times(1)

@@ -12,8 +12,9 @@ local clock = {}
 local function seconds(what, value)
   local result = scenario_options.seconds(value)
   if result == nil then
-    state.mistake('%s: expected a duration of at most 100 years ({ hours = 2 }, "90s", a number of seconds), got %s', what,
-      errors.describe(value))
+    local is_calendar = type(value) == "string" and value:find("month") or type(value) == "string" and value:find("^%s*%-")
+    state.mistake('%s: expected a duration of at most 100 years ({ hours = 2 }, "90s", a number of seconds), got %s%s', what,
+      errors.describe(value), is_calendar and "; use t.clock:set(t.clock:now():add{ months = 1 }) for months and earlier times" or "")
   end
   return result
 end
@@ -26,9 +27,9 @@ end
 --- Sets the time. Each timer that is due by then is called once.
 -- @param instant a date, or a value that `perilune.date` accepts
 function clock:set(instant)
-  local is_date, date = pcall(perilune.date, instant)
-  if not is_date then
-    errors.raise("argument", 't.clock:set: expected a date ("2026-03-31T18:00:00Z"), got ' .. errors.describe(instant))
+  local date, reason = scenario_options.read_instant(instant)
+  if not date then
+    errors.raise("argument", 't.clock:set: expected a date ("2026-03-31T18:00:00Z"), got ' .. errors.describe(instant) .. reason)
   end
   state.host("clock_set")(date)
   if has_others() then state.host("wait_until_quiet")(0.0) end

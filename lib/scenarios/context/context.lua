@@ -70,6 +70,7 @@ end
 --- Adds a remark to the report.
 function members.note(...)
   local parts = table.pack(...)
+  if rawequal(parts[1], state.require("t.note").context) then state.mistake("t.note: call it with a dot, as in t.note(...)") end
   for index = 1, parts.n do parts[index] = type(parts[index]) == "string" and parts[index] or display.show(parts[index]) end
   table.insert(state.require("t.note").notes, table.concat(parts, " "))
 end
@@ -126,6 +127,7 @@ local function run(what, path, arguments)
   state.require(what)
   if state.has("require_no_access") then state.host("require_no_access")(what) end
   local result = state.host("run_script")(path, arguments)
+  for _, call in ipairs(result.effects or {}) do call.arguments.n = nil end
   result.changes = result.changes and changes.mark(result.changes)
   result.queries = result.queries and queries.mark(result.queries)
   return setmetatable(result, result_metatable)
@@ -241,7 +243,10 @@ local function fixtures_proxy(current)
     if not fixture then errors.raise_unknown("fixture", name, display.keys(definitions.fixtures)) end
     if making[name] then errors.raise("usage", ("the fixture `%s` depends on itself"):format(name)) end
     making[name] = true
-    local value = fixture.body(current.context)
+    local value, clean_up = fixture.body(current.context)
+    if type(clean_up) == "function" then
+      state.mistake("fixture %s: it returned a second value, a function, which would never be called; use t.defer(f) in it to clean up", display.show(name))
+    end
     values[name] = { value = value }
     return value
   end)
@@ -279,12 +284,16 @@ function scenario_context.new(current)
       if members[name] then return members[name] end
       if made[name] ~= nil then return made[name] end
       if name == "case" then return current.scenario.case_values end
+      if require("scenarios.defining.definitions").fixtures[name] then
+        errors.raise("unknown_member", ("no member `%s`; use t.fixtures.%s"):format(name, name), { name = name })
+      end
       if not values[name] then require("perilune.runtime.other_names").raise("scenario_t", "member", name, scenario_context.names()) end
       made[name] = values[name](current)
       return made[name]
     end,
     __newindex = function(_, name)
-      state.mistake("t.%s cannot be set%s", tostring(name), name == "clock" and "; use t.clock:set(instant), or the option `clock`" or "")
+      state.mistake("t.%s cannot be set; %s", tostring(name), name == "clock" and "use t.clock:set(instant), or the option `clock`"
+        or "use a local variable of the file, or a fixture, fixture(name, function(t) ... end), whose value is t.fixtures.name")
     end,
     __tostring = function() return "t" end,
     __name = "t", __described = "the context of the scenario",

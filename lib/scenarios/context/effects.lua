@@ -50,8 +50,10 @@ local function methods_of(module)
     local list = {}
     for index, call in ipairs(state.host("calls")(module, name)) do
       local arguments = call.arguments
-      local is_table = (arguments.n or #arguments) == 1 and type(arguments[1]) == "table"
-      list[index] = is_table and arguments[1] or arguments
+      local count = arguments.n or #arguments
+      -- Without the number of arguments, the list equals a list of values.
+      arguments.n = nil
+      list[index] = count == 1 and type(arguments[1]) == "table" and arguments[1] or arguments
     end
     return list
   end

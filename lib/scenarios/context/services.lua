@@ -59,6 +59,11 @@ end
 -- next due times of schedules.
 -- @tparam ?table options `within`: the maximum time by which the clock advances, "1 year" by default
 function Service:run_until_idle(given)
+  for _, name in ipairs{ "limit", "timeout", "max", "for_" } do
+    if type(given) == "table" and given[name] ~= nil then
+      state.mistake("service:run_until_idle: no option `%s`; use the option within = \"30 days\"", name)
+    end
+  end
   given = checks.options("service:run_until_idle", given, { within = { scenario_options.duration, 'a duration ("30 days")' } })
   state.host("require_no_access")("service:run_until_idle")
   local within = given.within or 366 * 86400.0
@@ -73,7 +78,7 @@ function Service:__tostring()
   return ("service %s%s"):format(display.quoted(self.path), self:is_running() and "" or " (not running)")
 end
 
-checks.seal(Service, { "number", "path", "raise_script_error" })
+checks.seal(Service, { "number", "path", "raise_script_error" }, "service")
 
 --- Starts a service.
 -- @tparam string path the file of automations

@@ -54,6 +54,10 @@ function scenario_database.member(name)
   if type(name) ~= "string" then return nil end
   local method = rawget(database, name)
   if method then return method end
+  if (name == "given" or name == "make" or name == "run" or name == "clock" or name == "effects") and not exists(native_records.default_database(), name) then
+    errors.raise("unknown_member", ("no member `%s`; this is the database, not `t`. The function of a template gets the database alone, as in "
+      .. "template(name, function(db) db.customer:insert{ ... } end)"):format(name))
+  end
   if name == "db" and not exists(native_records.default_database(), name) then
     errors.raise("unknown_member", "no member `db`; this is the database itself, as in db:execute(sql)")
   end

@@ -6,11 +6,14 @@ local display = lazily "scenarios.reports.display"
 
 local scenario_cases = {}
 
---- Replaces each `{field}` in a name with a value of the case.
-function scenario_cases.fill(name, case)
+--- Replaces each `{field}` in a name with a value of the case, whose number is for messages.
+function scenario_cases.fill(name, case, index)
   return (name:gsub("{([%a_][%w_]*)}", function(field)
     local value = case[field]
-    if value == nil then errors.raise_unknown("field", field, display.keys(case)) end
+    if value == nil then
+      local _, err = pcall(errors.raise_unknown, "field", field, display.keys(case))
+      errors.raise(err.kind, ("case %d: %s; use perilune.null for a field without a value"):format(index, err.message), { name = field, suggestion = err.suggestion })
+    end
     return type(value) == "string" and utf8.len(value) and value or display.show(value)
   end))
 end
@@ -34,7 +37,7 @@ function scenario_cases.list(name, cases)
     if case.name ~= nil and (type(case.name) ~= "string" or case.name == "" or not utf8.len(case.name)) then
       state.mistake("case %d: name: expected a string, got %s", index, errors.describe(case.name))
     end
-    local filled = scenario_cases.fill(name, case)
+    local filled = scenario_cases.fill(name, case, index)
     local text = case.name or filled == name and describe(case) or nil
     local key = filled .. "\0" .. (text or "")
     counts[key] = (counts[key] or 0) + 1

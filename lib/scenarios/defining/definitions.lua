@@ -70,6 +70,15 @@ local function check_function(what, f)
   end
 end
 
+-- Kept in a local variable, because scenarios may change the library `debug` later.
+local getinfo = debug and debug.getinfo
+
+--- Raises for a function with more parameters than `t`, which would be nil.
+local function check_parameters(what, f, use)
+  local info = type(f) == "function" and getinfo and getinfo(f, "u")
+  if info and info.nparams > 1 then state.mistake("%s: the function gets only `t`; %s", what, use) end
+end
+
 --- Reads the arguments (name, [options,] function).
 local function read_arguments(what, name, options, body, ...)
   check_name(what, name)
@@ -118,6 +127,7 @@ local function define_checked(kind, extra, name, ...)
     errors.raise("usage", what .. ": scenarios belong in *_scenario.lua files, not in support.lua")
   end
   if not extra.todo and not (extra.skip and body == nil) then check_function(what, body) end
+  check_parameters(what, body, "the values of a case are t.case, and fixtures are t.fixtures.name")
   local options = group.options
   if own ~= nil then options = scenario_options.inherit(options, scenario_options.read("scenario", what, own)) end
   if not options.cases then return add({ name = name }, options, body, extra) end
@@ -191,6 +201,12 @@ end
 
 -- Templates, factories and fixtures
 
+--- Returns the end of a message about a second definition, if its file is executed twice.
+local function own_place(same, file, line)
+  if same.file ~= file or same.line ~= line then return "" end
+  return "; the file is loaded already (support.lua is loaded before each file of scenarios), so it must not be required"
+end
+
 --- Defines a layer of data, which is created once per run and copied for each scenario.
 function scenario_definitions.template(name, ...)
   check_phase("template")
@@ -221,21 +237,26 @@ function scenario_definitions.factory(table_name, columns)
   local same = scenario_definitions.factories[sql_names.fold(table_name)]
   local file, line = position()
   if same then
-    errors.raise("duplicate", ("factory %s: already defined at %s:%d")
-      :format(display.quoted(table_name), same.file, same.line))
+    errors.raise("duplicate", ("factory %s: already defined at %s:%d%s"):format(display.quoted(table_name), same.file, same.line, own_place(same, file, line)))
   end
   scenario_definitions.factories[sql_names.fold(table_name)] = { columns = columns, file = file, line = line }
 end
 
 --- Defines a value that is created when a scenario first uses it: `t.fixtures.NAME`.
-function scenario_definitions.fixture(name, body)
+function scenario_definitions.fixture(name, body, ...)
   check_phase("fixture")
   check_name("fixture", name)
-  check_function("fixture " .. display.quoted(name), body)
+  local what = "fixture " .. display.quoted(name)
+  if type(body) == "table" and getmetatable(body) == nil then
+    state.mistake("%s: a fixture has no options; it is made for each scenario that uses it, and t.defer(f) in it cleans up", what)
+  end
+  check_function(what, body)
+  if select("#", ...) > 0 then state.mistake("%s: too many arguments", what) end
+  check_parameters(what, body, "it returns the value, and t.defer(f) in it cleans up")
   local same = scenario_definitions.fixtures[name]
   local file, line = position()
   if same then
-    errors.raise("duplicate", ("fixture %s: already defined at %s:%d"):format(display.quoted(name), same.file, same.line))
+    errors.raise("duplicate", ("%s: already defined at %s:%d%s"):format(what, same.file, same.line, own_place(same, file, line)))
   end
   scenario_definitions.fixtures[name] = { name = name, body = body, file = file, line = line }
 end

@@ -1,7 +1,9 @@
 --- The options of scenarios and groups: their names, types and effects.
 
 local perilune = require "perilune"
+local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
+local state = require "scenarios.base.state"
 
 local scenario_options = {}
 
@@ -15,6 +17,16 @@ local function count(value)
   return math.type(value) == "integer" and value >= 0 and value or nil
 end
 
+--- Reads tags: a name or a list of names.
+local function tags(value)
+  for _, tag in ipairs(type(value) == "table" and value or { value }) do
+    if type(tag) == "string" and (tag:find(",", 1, true) or tag:find("^@")) then
+      state.mistake("option `tags`: %q is one tag; use a list of names without `@`, as in tags = { \"slow\", \"billing\" }", tag)
+    end
+  end
+  return scenario_options.list_of_texts(value)
+end
+
 local function list_of_texts(value)
   if type(value) == "string" then value = { value } end
   if type(value) ~= "table" then return nil end
@@ -26,6 +38,8 @@ local function list_of_texts(value)
   if next(value, #list > 0 and #list or nil) ~= nil then return nil end
   return list
 end
+
+scenario_options.list_of_texts = list_of_texts
 
 --- Reads a duration of at most 100 years, positive or negative, in seconds; returns nil for anything else.
 function scenario_options.seconds(value)
@@ -46,9 +60,18 @@ local function database(value)
   return type(value) == "string" and value:find("^fixture:.") and value or nil
 end
 
+--- Reads an instant, a value that `perilune.date` accepts. Text that is a number would be a Julian day, so "2026" is rejected.
+-- @return the date; nil and the end of a message if the value is not a date
+function scenario_options.read_instant(value)
+  if type(value) == "string" and tonumber(value) then return nil, "; write the day, as in \"2026-01-01\"" end
+  local is_date, date = pcall(perilune.date, value)
+  if is_date and value ~= nil then return date end
+  local reason = type(date) ~= "string" and date and date.kind == "date" and date.message:match("expected a day.*")
+  return nil, reason and ": " .. reason or ""
+end
+
 local function instant(value)
-  local is_date = value ~= nil and pcall(perilune.date, value)
-  return is_date and value or nil
+  return scenario_options.read_instant(value) and value or nil
 end
 
 local function seed(value)
@@ -56,9 +79,15 @@ local function seed(value)
 end
 
 local function cases(value)
-  if type(value) ~= "table" or #value == 0 then return nil end
-  for _, case in ipairs(value) do
-    if type(case) ~= "table" then return nil end
+  if type(value) ~= "table" then return nil end
+  local name = next(value)
+  if type(name) == "string" then
+    state.mistake("option `cases`: expected a list of tables, got a table with the name %q; use cases = { { name = %q, ... }, ... }", name, name)
+  elseif #value == 0 then
+    return nil
+  end
+  for index, case in ipairs(value) do
+    if type(case) ~= "table" then state.mistake("option `cases`: expected a table at position %d, got %s; use cases = { { n = 1 }, ... }", index, errors.describe(case)) end
   end
   return value
 end
@@ -109,7 +138,7 @@ end
 
 --- The readers of options, by kind and name: see `checks.options`.
 local readers = { group = {}, scenario = {
-  tags = { list_of_texts, "a name or a list of names" },
+  tags = { tags, "a name or a list of names" },
   template = { text, "the name of a template" },
   database = { database, '"memory", "file", "empty" or "fixture:NAME"' },
   cases = { cases, "a non-empty list of tables" },

@@ -132,6 +132,9 @@ function expect.extend(name, matcher)
   end
   matchers[name] = function(expectation, ...)
     local is_so, lines = matcher(expectation.value, ...)
+    if is_so ~= nil and type(is_so) ~= "boolean" then
+      state.mistake("%s: a matcher returns true or false, and a line that describes the actual value, but it returned %s", name, errors.describe(is_so))
+    end
     return is_so, function()
       if type(lines) == "table" then return lines end
       return { lines ~= nil and tostring(lines) or "it is " .. display.show(expectation.value) }

@@ -95,6 +95,8 @@ function matchers.contains(expectation, part)
   if type(value) == "string" then
     if type(part) ~= "string" then errors.raise("argument", "contains: expected a string, got " .. errors.describe(part)) end
     is_so = value:find(part, 1, true) ~= nil
+  elseif row_source.is_request(value) then
+    state.mistake("contains: expected text or a list in expect(...), got %s; use expect(...):has_rows[[ ... ]] for some rows of a request", errors.describe(value))
   elseif type(value) == "table" then
     for index = 1, #value do is_so = is_so or #differences.of(value[index], part) == 0 end
   else
@@ -116,7 +118,15 @@ function matchers.matches(expectation, pattern)
   end
   local is_pattern, position = pcall(string.find, tostring(value), pattern)
   if not is_pattern then state.mistake("matches: %s is not a Lua pattern: %s", display.show(pattern), texts.message(position)) end
-  return position ~= nil, show_absence("the pattern " .. display.show(pattern), value)
+  return position ~= nil, function()
+    local lines = show_absence("the pattern " .. display.show(pattern), value)()
+    if pattern:find("\\%a") then
+      lines[#lines + 1] = "Lua patterns have classes such as %d and %w, and no \\d"
+    elseif tostring(value):find(pattern, 1, true) then
+      lines[#lines + 1] = "the characters ^$()%.[]*+-? have a meaning in a Lua pattern; use contains for text"
+    end
+    return lines
+  end
 end
 
 function matchers.is_nil(expectation)

@@ -79,8 +79,11 @@ local function likeness(list, index)
   return line and "  " .. line
 end
 
+local opposite = { ["+"] = "-", ["-"] = "+", [" "] = " " }
+
 --- Returns lines with marks: `+` for expected lines that are missing, `-` for unexpected lines. Common lines far from both are left out.
-return function(expected, actual)
+-- @tparam ?boolean is_change whether the expected text is the old version of the other one, so that its lines have `-`, and new lines `+`
+return function(expected, actual, is_change)
   local list, is_near, shown, is_hidden = compared(lines_of(expected), lines_of(actual)), {}, {}, false
   for index, entry in ipairs(list) do
     if entry[1] ~= " " then
@@ -93,7 +96,7 @@ return function(expected, actual)
       shown[#shown + 1] = "  ... and more"
       break
     elseif is_near[index] then
-      shown[#shown + 1] = entry[1] .. " " .. entry[2]
+      shown[#shown + 1] = (is_change and opposite[entry[1]] or entry[1]) .. " " .. entry[2]
       shown[#shown + 1] = likeness(list, index)
     elseif not is_hidden then
       shown[#shown + 1] = "  ..."

@@ -107,6 +107,7 @@ end
 function scenario_cells.text(cell, names)
   if cell.kind == "name" and names[cell.text] ~= nil then return cell.raw .. " (" .. display.cell(names[cell.text]) .. ")" end
   if cell.kind == "now" then return "now (" .. display.cell(perilune.now()) .. ")" end
+  if cell.kind == "bare" and cell.text == "NULL" then return "NULL (a text; ~ is NULL)" end
   if cell.kind == "bare" and cell.text:find("^now%s*[+-]") then return cell.raw .. " (a text, since cells do not calculate; write the date)" end
   return cell.raw
 end
@@ -138,7 +139,9 @@ function storing.boolean(cell, place)
 end
 
 function storing.date(cell, place)
-  return instant(cell.text) or fail(place, "a date (2026-03-31 or 2026-03-31 18:00:00)", cell)
+  -- A number of this size would be a Julian day, 6,700 years ago.
+  local is_year = cell.text:find("^%d%d%d%d$")
+  return not is_year and instant(cell.text) or fail(place, "a date (2026-03-31 or 2026-03-31 18:00:00)", cell)
 end
 
 storing.day = storing.date
@@ -172,6 +175,7 @@ function scenario_cells.value(cell, column, names, place)
   if cell.kind == "blob" then return perilune.blob(cell.text) end
   if cell.kind == "text" then return cell.text end
   if cell.kind == "any" then fail(place, "a value", cell, "; a row needs values") end
+  if cell.kind == "bare" and cell.text == "NULL" then fail(place, "a value", cell, '; ~ is NULL, and "NULL" in quotes is the text') end
   if cell.kind == "bare" then return storing_of(column)(cell, place) end
 end
 
