@@ -137,9 +137,16 @@ local function key_value(handle, columns, text)
   return key
 end
 
+--- Returns the key of a run for a changed row: the row's key as text.
+local function default_key(trigger)
+  return type(trigger.key) ~= "table" and tostring(trigger.key) or trigger.row_key
+end
+
+--- Queues a run. With the option `key`, the run has no key until it starts, because the option may need the row, and this transaction calls
+-- no functions of the script.
 local function add_run(handle, self, change, key)
   local trigger = { kind = "change", table = change.table_name, operation = change.operation, key = key, row_key = change.row_key }
-  runs.add_queued(handle, { automation = self.name, trigger = trigger, run_key = type(key) ~= "table" and tostring(key) or change.row_key })
+  runs.add_queued(handle, { automation = self.name, trigger = trigger, run_key = not self.key_function and default_key(trigger) or nil })
 end
 
 --- Returns whether a row matches the request now, but did not when it was last examined.
@@ -202,9 +209,11 @@ function change_log.fetch(self, trigger)
   end)
 end
 
---- Returns the key of an automation's run for a record. It is the same as for a change of the record's row. Returns nil for other values.
-function change_log.key_of(self, value)
-  local info = record_class.info_of(value)
+--- Returns the default key of an automation's run: for a change, the key of the row, which may be deleted by now; for a record, the same as
+-- for a change of its row; nil for other values.
+function change_log.key_of(self, trigger, value)
+  if trigger.kind == "change" then return default_key(trigger) end
+  local info = value ~= nil and record_class.info_of(value)
   if not info then return nil end
   return self.db:read(function(handle)
     local columns, parts, values = key_columns(handle, info.table, ('automation "%s"'):format(self.name)), {}, {}

@@ -80,10 +80,11 @@ local function settle_code_change(self, run, code)
   end
 end
 
---- Returns the key of a run: from the option `key`, or, for a run that was started manually, from the row that it receives.
+--- Returns the key of a run: from the option `key`, or from the row that triggered it or that a manually started run receives.
 function durable_queue.key_of(self, context)
-  if self.key_function then return self.key_function(context) end
-  return context.value ~= nil and change_log.key_of(self, context.value) or nil
+  local key = self.key_function and self.key_function(context)
+  if key ~= nil then return key end
+  return change_log.key_of(self, context.trigger, context.value)
 end
 
 --- Sets the fields `value` and `key` in the context of a run. For a run triggered by a change, the value is the changed row.
