@@ -218,6 +218,26 @@ test("effects can be stubbed, and their calls are recorded", function()
   matches(failure("t.effects:stub('mail', 'send', true)", host).message, "t.effects.module:stub(name, value)")
 end)
 
+test("recorded calls are lists that matchers and JSON accept", function()
+  local function host()
+    return { stub = function() end, calls = function()
+      return { { arguments = { "ada", "hello", n = 2 } }, { arguments = { "bob", nil, n = 2 } }, { arguments = { n = 0 } }, { arguments = { nil, 1, n = 2 } } }
+    end }
+  end
+  passes([=[
+    local calls = t.effects.mail:calls("send")
+    expect(calls[1]):equals{ "ada", "hello" }
+    expect(calls):contains{ "ada", "hello" }
+    expect(calls):equals{ { "ada", "hello" }, { "bob" }, {}, { nil, 1 } }
+    expect({ calls[1], calls[2] }):rows "| 1 | 2 |\n| ada | hello |\n| bob | ~ |"
+    expect({ #calls[1], #calls[2], #calls[3], #calls[4] }):equals{ 2, 2, 0, 2 }
+    expect(select("#", table.unpack(calls[2]))):equals(2)
+    expect(perilune.json.encode(calls)):equals('[["ada","hello"],["bob",null],[],[null,1]]')
+    expect(#t.effects.mail:distinct_calls("send")):equals(4)]=], host())
+  matches(failure('expect(t.effects.mail:calls("send")):equals{ { "ada" } }', host()).details[1], '[1][2]: "hello" was not expected')
+  matches(failure('expect(t.effects.mail:calls("send")):rows "| 3 |\\n| x |"', host()).message, "no column `3`. Available: 1, 2")
+end)
+
 -- Queries
 
 local function queries_host(list)

@@ -533,7 +533,8 @@ local effects = {}
 ---@return perilune.effects
 function effects:stub(name, value) end
 
----Returns the calls of a function: for each call the list of its arguments, or the argument itself if it is a single table.
+---Returns the calls of a function: for each call the list of its arguments, or the argument itself if it is a single table. The length of
+---a list, `#call`, includes arguments that are nil. In text tables the columns of a list are `1`, `2` and so on.
 ---```lua
 ---scenario("calls", function(t)
 ---  t.effects.mail:stub("send", true)

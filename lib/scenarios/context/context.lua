@@ -127,9 +127,9 @@ local function run(what, path, arguments)
   state.require(what)
   if state.has("require_no_access") then state.host("require_no_access")(what) end
   local result = state.host("run_script")(path, arguments)
-  for _, call in ipairs(result.effects or {}) do call.arguments.n = nil end
   result.changes = result.changes and changes.mark(result.changes)
   result.queries = result.queries and queries.mark(result.queries)
+  for _, call in ipairs(result.effects or {}) do call.arguments = require("scenarios.context.effects").list_of(call.arguments) end
   return setmetatable(result, result_metatable)
 end
 
@@ -257,7 +257,7 @@ local values = {
   make = function() return require("scenarios.data.factories").proxy() end,
   fixtures = fixtures_proxy,
   clock = function() return require "scenarios.context.clock" end,
-  effects = function() return require "scenarios.context.effects" end,
+  effects = function() return require("scenarios.context.effects").proxy end,
   seed = function(current) return current.info.seed end,
 }
 
