@@ -161,6 +161,21 @@ test("an uncaught error of a script fails the scenario", function()
   matches(failure("t.run('x', 1)").message, "t.run: argument 2: expected a table of arguments")
 end)
 
+test("an error of t.run has the properties of the script's error for expect_error", function()
+  local _, err = pcall(function()
+    db:execute("CREATE TABLE one (id INTEGER PRIMARY KEY); INSERT INTO one VALUES (1); INSERT INTO one VALUES (1)")
+  end)
+  local host = script_host{ error = err, output = "", changes = {}, queries = {} }
+  passes([[
+    local function run() t.run("scripts/close.lua") end
+    local err = expect_error(run, { kind = "constraint_primary_key", column = "id", table = "one" })
+    check(err.kind == "script" and err.cause.kind == "constraint_primary_key" and err.cause.table == "one")
+    expect_error(run, { kind = "script", message = "scenario_context.lua:" })]], host)
+  local found = failure("expect_error(function() t.run('x.lua') end, { kind = 'constraint_unique' })", host)
+  equal(found.details[1], 'expected an error of kind "constraint_unique", got "constraint_primary_key"')
+  passes("check(expect_error(function() t.run('x.lua') end, 'boom').cause == 'x.lua:1: boom')", script_host{ error = "x.lua:1: boom" })
+end)
+
 test("t.migrate runs migrations through the runner", function()
   local host = { migrate = function(to) table.insert(asked, to or "all") end }
   asked = {}

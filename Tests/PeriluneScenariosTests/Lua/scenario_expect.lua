@@ -316,6 +316,4 @@ test("matchers of other test libraries lead to those here", function()
   for call, use in pairs{ ["same_items{ 1 }"] = "table.sort(list)", ["is_greater_than(4)"] = "check(value > 5)", ["has_prefix('a')"] = "matches(pattern)", ["called('send')"] = "stub(name, value)" } do
     matches(failure("expect({ 1 }):" .. call).message, use)
   end
-  local host = { run_script = function() return { error = "a.lua:1: boom" } end }
-  matches(failure("expect_error(function() t.run('a.lua') end, { kind = 'constraint_unique' })", host).details[3], "run_protected")
 end)

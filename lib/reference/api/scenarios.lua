@@ -192,7 +192,7 @@ local t = {}
 ---@param arguments? table a list is passed as on the command line; any other table is the only argument
 ---@return perilune.script_result
 ---@waits until the main part of the script has ended
----@raises script: the script fails; io: it cannot be read
+---@raises script: the script fails, and `cause` is its error; io: it cannot be read
 function t.run(path, arguments) end
 
 ---Runs a script as `t.run` does. If the script fails, the result has the field `error`.

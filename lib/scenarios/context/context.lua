@@ -164,7 +164,7 @@ local function raise_script_error(path, e)
   local calls = failures.is_error_object(e) and failures.places(tostring(e.traceback)) or {}
   if #calls > 1 then details[#details + 1] = "trace " .. table.concat(calls, " < ") end
   local place = file and ("%s:%s"):format(file, line or "?") or path
-  errors.raise("script", place .. ": " .. message, { details = details })
+  errors.raise("script", place .. ": " .. message, { details = details, cause = e })
 end
 
 --- Runs a script as the command line tool does, in a separate state on this database. If the script fails, the scenario fails.
