@@ -370,10 +370,11 @@ test("a new or different snapshot fails the scenario and is kept for review", fu
   local texts = { a = "-- string\none\ntwo\n" }
   local result = run("expect('one\\nthree\\n'):snapshot('a')", snapshot_host(texts))
   equal(result.failures[1].details,
-    { "the snapshot `a` differs", "  -- string", "  one", "+ two", "- three", "accept it with --review, or with --update-snapshots" })
+    { "the snapshot `a` differs: `-` is the snapshot, `+` the new text", "  -- string", "  one", "- two", "+ three", "accept it with --review, or with --update-snapshots" })
   equal(result.snapshots, { { name = "a", status = "changed", text = "-- string\none\nthree\n" } })
   equal(texts["a.written"], "-- string\none\nthree\n")
   result = run("expect('x'):snapshot('b')", snapshot_host(texts))
+  equal({ result.failures[1].details[1], result.failures[1].details[3] }, { "the snapshot `b` does not exist yet", "+ x" })
   equal(result.snapshots[1].status, "new")
   matches(result.failures[1].details[1], "the snapshot `b` does not exist yet")
   result = run("expect('y'):snapshot('c')", snapshot_host(texts), { update_snapshots = "no" })

@@ -82,8 +82,8 @@ function scenario_snapshots.compare(expectation, name)
   if mode ~= "no" then state.host("write_snapshot")(name, text) end
   note(current, name, kept and "changed" or "new", text)
   return false, function()
-    local lines = { kept and ("the snapshot `%s` differs"):format(name) or ("the snapshot `%s` does not exist yet"):format(name) }
-    table.move(require("scenarios.reports.text_difference")(kept or "", text), 1, 200, 2, lines)
+    local lines = { (kept and "the snapshot `%s` differs: `-` is the snapshot, `+` the new text" or "the snapshot `%s` does not exist yet"):format(name) }
+    table.move(require("scenarios.reports.text_difference")(kept or "", text, true), 1, 200, 2, lines)
     lines[#lines + 1] = advice(mode)
     return lines
   end

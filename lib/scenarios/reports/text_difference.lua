@@ -2,6 +2,9 @@
 
 local lookalikes = lazily "scenarios.reports.lookalikes"
 
+local usual_signs = { ["+"] = "+", ["-"] = "-" }
+local snapshot_signs = { ["+"] = "-", ["-"] = "+" }
+
 local around, most_compared, most_shown = 2, 1000000, 100
 
 local function lines_of(text)
@@ -80,7 +83,9 @@ local function likeness(list, index)
 end
 
 --- Returns lines with marks: `+` for expected lines that are missing, `-` for unexpected lines. Common lines far from both are left out.
-return function(expected, actual)
+-- @tparam ?boolean is_snapshot whether to swap the marks, like in the review of snapshots: `-` for stored lines, `+` for new ones
+return function(expected, actual, is_snapshot)
+  local signs = is_snapshot and snapshot_signs or usual_signs
   local list, is_near, shown, is_hidden = compared(lines_of(expected), lines_of(actual)), {}, {}, false
   for index, entry in ipairs(list) do
     if entry[1] ~= " " then
@@ -93,7 +98,7 @@ return function(expected, actual)
       shown[#shown + 1] = "  ... and more"
       break
     elseif is_near[index] then
-      shown[#shown + 1] = entry[1] .. " " .. entry[2]
+      shown[#shown + 1] = (signs[entry[1]] or " ") .. " " .. entry[2]
       shown[#shown + 1] = likeness(list, index)
     elseif not is_hidden then
       shown[#shown + 1] = "  ..."
