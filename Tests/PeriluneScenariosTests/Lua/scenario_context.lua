@@ -176,6 +176,14 @@ test("an error of t.run has the properties of the script's error for expect_erro
   passes("check(expect_error(function() t.run('x.lua') end, 'boom').cause == 'x.lua:1: boom')", script_host{ error = "x.lua:1: boom" })
 end)
 
+test("check refuses the result of t.run_protected, which is always true", function()
+  local host = script_host{ error = "x.lua:1: boom" }
+  matches(failure("local ok, err = t.run_protected('x.lua')\ncheck(ok)", host).message, "use check(ok.error == nil)")
+  matches(failure("check(t.run_protected('x.lua'), 'it runs')", host).message, "use check(t.run_protected('x.lua').error == nil)")
+  matches(failure("local result = t.run_protected('x.lua')\ncheck(result.error == nil)", host).details[1], "boom")
+  passes("check(t.run('x.lua'))\ncheck(t.run_protected('x.lua').error == nil)", script_host{})
+end)
+
 test("t.migrate runs migrations through the runner", function()
   local host = { migrate = function(to) table.insert(asked, to or "all") end }
   asked = {}

@@ -119,6 +119,9 @@ function result_metatable.__index(result, name)
   errors.raise_unknown("member", name, names)
 end
 
+--- The metatable of results of `t.run_protected`. Unlike those of `t.run`, they exist even if the script has failed.
+local protected_metatable = { __name = result_metatable.__name, __index = result_metatable.__index, __is_always_true = true }
+
 local function run(what, path, arguments)
   check_path(what, path)
   if arguments ~= nil and type(arguments) ~= "table" then
@@ -176,7 +179,7 @@ end
 
 --- Runs a script like `t.run`, but returns its error as the field `error` of the result.
 function members.run_protected(path, arguments)
-  return run("t.run_protected", path, arguments)
+  return setmetatable(run("t.run_protected", path, arguments), protected_metatable)
 end
 
 --- Starts a service: a file of automations that runs in a separate state, which the scenario can end like a process.
