@@ -571,6 +571,7 @@ function effects:distinct_calls(name) end
 function effects:once() end
 
 ---Requires exactly this number of calls of the preceding stub.
+---In a run with a crash, repetitions with the same arguments count once, as for `once`.
 ---```lua
 ---scenario("times", function(t)
 ---  t.effects.mail:stub("send", true):times(1)
@@ -592,6 +593,7 @@ function effects:times(count) end
 function effects:never() end
 
 ---Requires at least this number of calls of the preceding stub.
+---In a run with a crash, repetitions with the same arguments count once, as for `once`.
 ---```lua
 ---scenario("at_least", function(t)
 ---  t.effects.mail:stub("send", true):at_least(1)
@@ -603,6 +605,7 @@ function effects:never() end
 function effects:at_least(count) end
 
 ---Requires at most this number of calls of the preceding stub.
+---In a run with a crash, repetitions with the same arguments count once, as for `once`.
 ---```lua
 ---scenario("at_most", function(t)
 ---  t.effects.mail:stub("send", true):at_most(1)
