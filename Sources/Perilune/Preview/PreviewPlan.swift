@@ -86,10 +86,10 @@ public struct PreviewPlan: Sendable {
 
     // MARK: - Contents
 
-    /// Returns the number of changed rows of each table, without the rows.
+    /// Returns the number of changed rows of each table, without the rows. Omits tables that only the library uses, like the report.
     public func summary() -> [TableChanges] {
         var tables: [String: TableChanges] = [:]
-        for table in changes.outline.tables where table.count > 0 {
+        for table in changes.outline.tables where table.count > 0 && !OwnTables.recordsProgress(table.name) {
             tables[table.name, default: TableChanges(name: table.name)].inserted += table.inserted
             tables[table.name, default: TableChanges(name: table.name)].updated += table.updated
             tables[table.name, default: TableChanges(name: table.name)].deleted += table.deleted

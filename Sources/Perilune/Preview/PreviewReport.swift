@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PeriluneRecords
 
 /// A report of the changes that a script would make.
 public struct PreviewReport: Codable, Sendable, Equatable {
@@ -17,6 +18,12 @@ public struct PreviewReport: Codable, Sendable, Equatable {
 
     /// Creates a report without changes.
     package init() {}
+
+    /// Removes the changes of rows and schema objects that only the library needs.
+    mutating func removeProgress() {
+        tables.removeAll { OwnTables.recordsProgress($0.name) }
+        schema.removeAll { OwnTables.recordsProgress($0.table) || $0.name.foldedName.hasPrefix(OwnTables.triggerPrefix) }
+    }
 
     /// Whether the script would change rows or the schema, or have effects outside of the database.
     public var hasChanges: Bool {

@@ -118,6 +118,7 @@ public final class ScriptPreview: Sendable {
             try await copy.writer.writeWithoutTransaction { [self] db in try collect(db) }
         }
         var report = found.report
+        report.removeProgress()
         report.effects = effects.effects
         report.warnings += await host.nativeModuleWarnings
         guard let changes = found.changes else { return (report, nil) }
@@ -150,6 +151,7 @@ extension ScriptPreview {
             }.value
         }
         var report = found.report
+        report.removeProgress()
         report.effects = effects.effects
         report.warnings += await host.nativeModuleWarnings
         return (report, found.changes.map { PreviewPlan(origin: origin, changes: $0, effects: report.effects) })

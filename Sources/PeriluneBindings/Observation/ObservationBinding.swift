@@ -92,6 +92,10 @@ struct ObservationBinding {
         try table.setFunction("take_signal") { [observers] arguments in
             [.boolean(try observers.value(of: arguments[1]).takeSignal())]
         }
+        // (observer) returns whether rows may have changed since the last call, and not only the schema.
+        try table.setFunction("take_row_changes") { [observers] arguments in
+            [.boolean(try observers.value(of: arguments[1]).takeRowChanges())]
+        }
         // (name) returns whether a table is one of Perilune's internal tables.
         try table.setFunction("is_own_table") { arguments in
             [.boolean(OwnTables.contain(try arguments.get(1)))]

@@ -14,20 +14,27 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
         var region = DatabaseRegion.fullDatabase
         /// SQLite's change count before the transaction's first relevant statement.
         var countAtStart: sqlite3_int64?
-        /// Whether the values may have changed, even if SQLite's change count is the same.
+        /// Whether rows may have changed, even if SQLite's change count is the same.
         var isNotified = false
+        /// Whether the transaction may have changed the schema.
+        var hasSchemaChanges = false
         /// The number of committed transactions.
         var commits = 0
         var isEnded = false
+
+        mutating func endTransaction() {
+            (countAtStart, isNotified, hasSchemaChanges) = (nil, false, false)
+        }
     }
 
     private let state = Mutex(State())
     /// The writer's SQLite handle. Used only in GRDB's callbacks, which run on the writer's queue.
     private let connection: OpaquePointer
-    private let didChange: @Sendable () -> Void
+    private let didChange: @Sendable (_ hasRowChanges: Bool) -> Void
 
-    /// - Parameter didChange: Called on the connection's queue after a relevant commit.
-    init(_ db: Database, didChange: @escaping @Sendable () -> Void) {
+    /// - Parameter didChange: Called on the connection's queue after a relevant commit. Its argument is false if the transaction changed
+    ///   only the schema.
+    init(_ db: Database, didChange: @escaping @Sendable (_ hasRowChanges: Bool) -> Void) {
         connection = db.sqliteConnection!
         self.didChange = didChange
     }
@@ -65,7 +72,7 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
         state.withLock { state in
             if state.isEnded { return false }
             if kind.tableName.hasPrefix("sqlite_") {
-                state.isNotified = true
+                if !kind.isDeclaration { state.hasSchemaChanges = true }
                 return false
             }
             guard !OwnTables.contain(kind.tableName), state.region.isModified(byEventsOfKind: kind) else { return false }
@@ -85,16 +92,32 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
     }
 
     func databaseDidCommit(_ db: Database) {
-        let hasChanged = state.withLock { state in
+        let (hasRowChanges, hasSchemaChanges) = state.withLock { state in
             state.commits += 1
-            defer { (state.countAtStart, state.isNotified) = (nil, false) }
-            if state.isEnded { return false }
-            return state.isNotified || state.countAtStart.map { $0 != sqlite3_total_changes64(connection) } == true
+            defer { state.endTransaction() }
+            if state.isEnded { return (false, false) }
+            let hasRowChanges = state.isNotified || state.countAtStart.map { $0 != sqlite3_total_changes64(connection) } == true
+            return (hasRowChanges, state.hasSchemaChanges)
         }
-        if hasChanged { didChange() }
+        if hasRowChanges || hasSchemaChanges { didChange(hasRowChanges) }
     }
 
     func databaseDidRollback(_ db: Database) {
-        state.withLock { ($0.countAtStart, $0.isNotified) = (nil, false) }
+        state.withLock { $0.endTransaction() }
+    }
+}
+
+extension DatabaseEventKind {
+    /// The columns of the schema tables.
+    private static let schemaColumns: Set = ["type", "name", "tbl_name", "rootpage", "sql"]
+
+    /// Whether the event is only the declaration of a table-valued function.
+    ///
+    /// When a connection compiles the first statement with a function such as `pragma_table_info`, SQLite declares its columns like those
+    /// of a new table, and asks to update all columns of the schema table. It writes nothing. `CREATE TABLE` also asks to insert a row.
+    /// `ALTER TABLE` and `DROP TABLE` update fewer columns.
+    fileprivate var isDeclaration: Bool {
+        guard case .update(tableName: "sqlite_master", let columns) = self else { return false }
+        return columns == Self.schemaColumns
     }
 }

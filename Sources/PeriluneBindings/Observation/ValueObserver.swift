@@ -14,16 +14,19 @@ final class ValueObserver: DatabaseValueObserver {
             var isSuspended = false
             /// Whether the observer was signaled since the last check.
             var isSignalled = false
+            /// Whether rows may have changed since the last check.
+            var hasRowChanges = false
         }
 
         private let state = Mutex(State())
 
         func set(_ body: (@Sendable () -> Void)?) { state.withLock { $0.body = body } }
 
-        func signal(chain: Int = 0) {
+        func signal(chain: Int = 0, hasRowChanges: Bool = true) {
             let body = state.withLock { state in
                 state.chain = max(state.chain, chain)
                 state.isSignalled = true
+                if hasRowChanges { state.hasRowChanges = true }
                 return state.isPaused || state.isSuspended ? nil : state.body
             }
             body?()
@@ -51,6 +54,13 @@ final class ValueObserver: DatabaseValueObserver {
             }
         }
 
+        func takeRowChanges() -> Bool {
+            state.withLock { state in
+                defer { state.hasRowChanges = false }
+                return state.hasRowChanges
+            }
+        }
+
         func takeChain() -> Int {
             state.withLock { state in
                 defer { state.chain = 0 }
@@ -75,7 +85,9 @@ final class ValueObserver: DatabaseValueObserver {
     init(on db: Database, chain: DeliveryChain) {
         let listener = Listener()
         self.listener = listener
-        regionObserver = RegionObserver(db) { listener.signal(chain: chain.currentOnThisThread) }
+        regionObserver = RegionObserver(db) { hasRowChanges in
+            listener.signal(chain: chain.currentOnThisThread, hasRowChanges: hasRowChanges)
+        }
         db.add(transactionObserver: regionObserver, extent: .observerLifetime)
     }
 
@@ -110,6 +122,11 @@ final class ValueObserver: DatabaseValueObserver {
     /// Returns whether the values may have changed since the last call.
     func takeSignal() -> Bool {
         listener.takeSignal()
+    }
+
+    /// Returns whether rows may have changed since the last call, and not only the schema.
+    func takeRowChanges() -> Bool {
+        listener.takeRowChanges()
     }
 
     /// Returns how many deliveries, each caused by the previous one, led to the signals since the last call.

@@ -18,12 +18,24 @@ package enum OwnTables {
 
     private static let names: Set<String> = durable.union([migrations, checksums, automationRuns, commits, leases])
 
+    /// The tables in which triggers, schedules and processes are recorded for the library alone.
+    private static let progress: Set<String> = [
+        "perilune_change", "perilune_change_reader", "perilune_change_match", "perilune_owner", "perilune_schedule", commits,
+        leases,
+    ]
+
     /// The name prefix of triggers that record changes for durable automations.
     package static let triggerPrefix = "perilune_change_of_"
 
     /// Returns whether a schema object is internal, or belongs to an internal table.
     package static func own(_ name: String, of table: String) -> Bool {
         contain(table) || name.foldedName.hasPrefix(triggerPrefix)
+    }
+
+    /// Returns whether rows of a table are only the library's records of progress, which reports of changes omit. Jobs, signals and runs are
+    /// effects of scripts.
+    package static func recordsProgress(_ table: String) -> Bool {
+        progress.contains(table.foldedName)
     }
 
     package static func contain(_ table: String) -> Bool {

@@ -234,6 +234,12 @@ struct CrashEvidence {
             ["a crash interrupts one call, which may then be repeated once"])
     }
 
+    /// Returns the functions that were called more often with the same arguments than in the undisturbed run.
+    func repeatedFunctions(comparedWith undisturbed: CrashEvidence) -> Set<String> {
+        let expected = Self.counts(undisturbed.calls), found = Self.counts(calls)
+        return Set(calls.filter { found[$0.text, default: 0] > expected[$0.text, default: 0] }.map(\.function))
+    }
+
     private static func counts(_ calls: [Call]) -> [String: Int] { calls.reduce(into: [:]) { $0[$1.text, default: 0] += 1 } }
 
     private func stateFailure(_ undisturbed: CrashEvidence) -> ScenarioFailure? {

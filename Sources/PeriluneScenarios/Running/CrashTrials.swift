@@ -10,6 +10,8 @@ struct CrashTrials {
     private var failures: [ScenarioFailure] = []
     private var reported: [[Int]] = []
     private var reportedMessages: Set<[String]> = []
+    /// The points of the runs that repeated a call with the same arguments, by the called function.
+    private var repetitions: [String: [[Int]]] = [:]
 
     private var scenario: Scenario { performance.scenario }
     private var options: ScenarioOptions { performance.options }
@@ -38,11 +40,19 @@ struct CrashTrials {
         for failure in failures { result.add(failure) }
         result.crashes = summary
         let others = summary.failed.filter { !reported.contains($0.numbers) }
-        if !others.isEmpty {
-            let numbers = others.prefix(20).map { $0.numbers.map(String.init).joined(separator: ",") }.joined(separator: " ")
-            result.notes.append("also failed at the points \(numbers)\(others.count > 20 ? " and others" : "")")
+        if !others.isEmpty { result.notes.append("also failed at the points \(Self.text(others.map(\.numbers)))") }
+        for (function, points) in repetitions.sorted(by: { $0.key < $1.key }) {
+            result.notes.append(
+                "\(function) was repeated with the same arguments after crashes at the points \(Self.text(points)); "
+                    + "once(), other counts and distinct_calls count the repetitions once")
         }
         return result
+    }
+
+    /// Returns the points of the first runs in a list.
+    private static func text(_ runs: [[Int]]) -> String {
+        let numbers = runs.prefix(20).map { $0.map(String.init).joined(separator: ",") }.joined(separator: " ")
+        return runs.count > 20 ? numbers + " and others" : numbers
     }
 
     /// Performs the runs with crashes. Returns the result of a run that was interrupted, if any.
@@ -76,6 +86,7 @@ struct CrashTrials {
         if plan.crashes.count < numbers.count { trial.add(missing(plan)) }
         if let found = plan.evidence {
             for failure in found.failures(comparedWith: evidence, crashCount: plan.crashes.count) { trial.add(failure) }
+            for function in found.repeatedFunctions(comparedWith: evidence) { repetitions[function, default: []].append(numbers) }
         }
         let hasPassed = trial.outcome == .passed
         summary.trials.append(.init(numbers: numbers, points: plan.crashes, hasPassed: hasPassed))

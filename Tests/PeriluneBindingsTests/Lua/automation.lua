@@ -541,3 +541,104 @@ test("polling for other processes never collides with the script", function()
   mine:close()
   other:close()
 end)
+
+--- Defines an automation on the table `watched`, and returns a function that returns the number of its runs since the last call.
+local function count_runs()
+  local count = 0
+  perilune.automation{ name = "watcher", on = { change = "watched" }, mode = "parallel", run = function() count = count + 1 end }
+  perilune.sleep(0.1)
+  return function()
+    perilune.sleep(0.1)
+    local runs = count
+    count = 0
+    return runs
+  end
+end
+
+test("reading the schema of another table does not make its next write a trigger", function()
+  db:execute("CREATE TABLE watched (id INTEGER PRIMARY KEY); CREATE TABLE other (id INTEGER PRIMARY KEY)")
+  local runs = count_runs()
+  for _, read in ipairs{ db.columns, db.primary_key, db.indexes, db.foreign_keys } do
+    read(db, "other")
+    db:execute("INSERT INTO other DEFAULT VALUES")
+    equal(runs(), 0)
+  end
+  perilune.record("other"):insert{ id = 100 }
+  equal(runs(), 0)
+  db:write(function()
+    db:fetch_all("SELECT * FROM pragma_table_info('watched')")
+    db:execute("DELETE FROM other")
+  end)
+  equal(runs(), 0)
+  db:execute("INSERT INTO watched DEFAULT VALUES")
+  equal(runs(), 1)
+end)
+
+test("schema changes do not trigger automations on tables", function()
+  db:execute("CREATE TABLE watched (id INTEGER PRIMARY KEY); CREATE TABLE other (id INTEGER PRIMARY KEY)")
+  local runs = count_runs()
+  for _, sql in ipairs{
+    "CREATE TABLE third (a)", "CREATE INDEX i ON other(id)", "CREATE VIEW v AS SELECT * FROM watched", "CREATE TEMP TABLE t (a)",
+    "ANALYZE", "ALTER TABLE other ADD COLUMN a", "DROP TABLE third", "ALTER TABLE watched ADD COLUMN a",
+  } do
+    db:execute(sql)
+    equal({ sql, runs() }, { sql, 0 })
+  end
+  db:execute("CREATE TABLE fourth (a); UPDATE watched SET id = 1 WHERE 0; INSERT INTO watched DEFAULT VALUES")
+  equal(runs() > 0, true)
+end)
+
+test("an automation on a table runs exactly after the transactions in which a trigger of SQLite sees a change of the table", function()
+  db:execute([[
+    CREATE TABLE watched (id INTEGER PRIMARY KEY, other_id INTEGER REFERENCES other(id) ON DELETE CASCADE, v TEXT);
+    CREATE TABLE other (id INTEGER PRIMARY KEY, v TEXT);
+    CREATE TABLE source (id TEXT PRIMARY KEY, v TEXT) WITHOUT ROWID;
+    CREATE TRIGGER copy AFTER INSERT ON source BEGIN INSERT INTO watched(v) VALUES (new.id); END;
+    CREATE TABLE seen (id INTEGER PRIMARY KEY);
+    CREATE TRIGGER seen_insert AFTER INSERT ON watched BEGIN INSERT INTO seen VALUES (NULL); END;
+    CREATE TRIGGER seen_update AFTER UPDATE ON watched BEGIN INSERT INTO seen VALUES (NULL); END;
+    CREATE TRIGGER seen_delete AFTER DELETE ON watched BEGIN INSERT INTO seen VALUES (NULL); END]])
+  local runs = count_runs()
+  math.randomseed(20)
+  local names = 0
+  local function name()
+    names = names + 1
+    return "n" .. names
+  end
+  local Other = perilune.record("other")
+  local writes = {
+    function() db:execute("INSERT INTO watched(other_id) SELECT id FROM other ORDER BY random() LIMIT 1") end,
+    function() db:execute("UPDATE watched SET v = 'x' WHERE id % 3 = ?", { math.random(0, 5) }) end,
+    function() db:execute("DELETE FROM watched WHERE id % 5 = ?", { math.random(0, 9) }) end,
+    function() db:execute("REPLACE INTO watched(id, v) VALUES (?, 'y')", { math.random(1, 9) }) end,
+    function() Other:insert{ v = name() } end,
+    function() db:execute("DELETE FROM other WHERE id IN (SELECT other_id FROM watched WHERE id % 2 = ?)", { math.random(0, 1) }) end,
+    function() db:execute("UPDATE other SET v = 'z'") end,
+    function() db:execute("INSERT INTO source VALUES (?, 'w')", { name() }) end,
+    function() db:execute("DELETE FROM source") end,
+    function() db:execute(("CREATE TABLE %s (a)"):format(name())) end,
+    function() db:execute(("CREATE INDEX %s ON other(v)"):format(name())) end,
+    function() db:execute(("ALTER TABLE other ADD COLUMN %s"):format(name())) end,
+    function() db:execute(("ALTER TABLE watched ADD COLUMN %s DEFAULT 1"):format(name())) end,
+    function() db:columns(({ "watched", "other", "source", "seen" })[math.random(4)]) end,
+    function() db:fetch_all("SELECT * FROM pragma_table_list, json_each('[1]')") end,
+  }
+  for step = 1, 300 do
+    local index, is_block = math.random(#writes), math.random(4) == 1
+    local fails = is_block and math.random(3) == 1
+    if is_block then
+      pcall(db.write, db, function()
+        db:columns("other")
+        writes[index]()
+        if fails then error("no", 0) end
+      end)
+    else
+      writes[index]()
+    end
+    local count = runs()
+    local expected = db:fetch_value("SELECT count(*) FROM seen") > 0 and 1 or 0
+    equal({ step, index, count }, { step, index, expected })
+    db:execute("DELETE FROM seen")
+    equal(runs(), 0)
+  end
+end)

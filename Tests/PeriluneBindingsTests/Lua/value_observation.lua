@@ -150,6 +150,26 @@ test("observations detect schema changes", function()
   equal(got[1].country, "US")
 end)
 
+test("reading the schema of a table does not make an observation of another table fetch again", function()
+  db:execute("CREATE TABLE other (id INTEGER PRIMARY KEY)")
+  local fetches, deliveries, shared = 0, 0, 0
+  db:observe(function(db) fetches = fetches + 1 return names(db) end, function() end)
+  db:observe_region("author", function() deliveries = deliveries + 1 end)
+  db:share_observation(names, { duplicates = true }):observe(function() shared = shared + 1 end)
+  settle()
+  equal({ fetches, deliveries, shared }, { 1, 0, 1 })
+  for _, sql in ipairs{ "SELECT * FROM pragma_table_info('other')", "SELECT * FROM pragma_table_list", "SELECT * FROM json_each('[1]')" } do
+    db:fetch_all(sql)
+    db:execute("INSERT INTO other DEFAULT VALUES") settle()
+    db:columns("other")
+    db:execute("INSERT INTO other DEFAULT VALUES") settle()
+    perilune.record("other"):insert{} settle()
+  end
+  equal({ fetches, deliveries, shared }, { 1, 0, 1 })
+  insert("a") settle()
+  equal({ fetches, deliveries, shared }, { 2, 1, 2 })
+end)
+
 test("equal values are delivered once, even if a callback modifies its value", function()
   local got = 0
   local function blob() return perilune.blob("x\0y") end

@@ -145,6 +145,6 @@ add("perilune.expect", library("scenarios.expectations.expect"), is_function)
 add("perilune.expectation", library("scenarios.expectations.matchers"))
 add("perilune.expectation", library("scenarios.data.queries").matchers)
 add("perilune.clock", upvalue(metatable(library("scenarios.context.clock")).__index, "clock"))
-add("perilune.effects", upvalue(metatable(library("scenarios.context.effects").mail).__index, "methods"))
+add("perilune.effects", upvalue(metatable(library("scenarios.context.effects").proxy.mail).__index, "methods"))
 
 return perilune.json.encode(api)

@@ -158,6 +158,41 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: folder.path + "/x.sqlite")) == before)
     }
 
+    @Test func `a preview omits the records of handlers and of changes for durable automations`() throws {
+        let durable = "perilune.automation{ name = 'stored', durable = true, on = { change = 'product' }, run = function() end }"
+        let folder = try TestFolder([
+            "a.lua": """
+            local mails = perilune.jobs("mail")
+            mails:handle(function(job) end)
+            \(durable)
+            perilune.automation{ name = "fill", on = { event = "never" }, run = function()
+              db:execute("INSERT INTO product DEFAULT VALUES")
+              mails:enqueue{ to = "Ada" }
+            end }
+            """,
+            "b.lua": """
+            db:execute("CREATE TABLE product (id INTEGER PRIMARY KEY)")
+            perilune.jobs("mail"):handle(function(job) end):cancel()
+            \(durable)
+            os.exit(0)
+            """,
+        ])
+        try #expect(folder.perilune("run", "b.lua", "--database", "x.sqlite").status == 0)
+        let result = try folder.perilune("automations", "preview", "a.lua", "fill", "--database", "x.sqlite")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.contains("2 rows inserted"), "\(result.output)")
+        #expect(result.output.contains("product  +1") && result.output.contains("perilune_job  +1"))
+        #expect(!result.output.contains("perilune_change") && !result.output.contains("perilune_job_queue"))
+        let insert = "db:execute('INSERT INTO product DEFAULT VALUES')"
+        let saved = try folder.perilune("run", "--preview", "--save", "x.plan", "--database", "x.sqlite", "-e", insert)
+        #expect(saved.status == 0, "\(saved.errors)")
+        // The plan contains the recorded change, because triggers do not run when it is applied.
+        let applied = try folder.perilune("apply", "x.plan", "--yes")
+        #expect(applied.errors.contains("product +1") && !applied.errors.contains("perilune_change"), "\(applied.errors)")
+        let changes = try folder.perilune("query", "--database", "x.sqlite", "SELECT count(*) FROM perilune_change")
+        #expect(changes.output.contains("1"), "\(changes.output)")
+    }
+
     @Test func `a preview of an automation shows the requested number of rows`() throws {
         let folder = try TestFolder([
             "a.lua": """

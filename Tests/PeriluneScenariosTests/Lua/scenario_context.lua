@@ -161,6 +161,29 @@ test("an uncaught error of a script fails the scenario", function()
   matches(failure("t.run('x', 1)").message, "t.run: argument 2: expected a table of arguments")
 end)
 
+test("an error of t.run has the properties of the script's error for expect_error", function()
+  local _, err = pcall(function()
+    db:execute("CREATE TABLE one (id INTEGER PRIMARY KEY); INSERT INTO one VALUES (1); INSERT INTO one VALUES (1)")
+  end)
+  local host = script_host{ error = err, output = "", changes = {}, queries = {} }
+  passes([[
+    local function run() t.run("scripts/close.lua") end
+    local err = expect_error(run, { kind = "constraint_primary_key", column = "id", table = "one" })
+    check(err.kind == "script" and err.cause.kind == "constraint_primary_key" and err.cause.table == "one")
+    expect_error(run, { kind = "script", message = "scenario_context.lua:" })]], host)
+  local found = failure("expect_error(function() t.run('x.lua') end, { kind = 'constraint_unique' })", host)
+  equal(found.details[1], 'expected an error of kind "constraint_unique", got "constraint_primary_key"')
+  passes("check(expect_error(function() t.run('x.lua') end, 'boom').cause == 'x.lua:1: boom')", script_host{ error = "x.lua:1: boom" })
+end)
+
+test("check refuses the result of t.run_protected, which is always true", function()
+  local host = script_host{ error = "x.lua:1: boom" }
+  matches(failure("local ok, err = t.run_protected('x.lua')\ncheck(ok)", host).message, "use check(ok.error == nil)")
+  matches(failure("check(t.run_protected('x.lua'), 'it runs')", host).message, "use check(t.run_protected('x.lua').error == nil)")
+  matches(failure("local result = t.run_protected('x.lua')\ncheck(result.error == nil)", host).details[1], "boom")
+  passes("check(t.run('x.lua'))\ncheck(t.run_protected('x.lua').error == nil)", script_host{})
+end)
+
 test("t.migrate runs migrations through the runner", function()
   local host = { migrate = function(to) table.insert(asked, to or "all") end }
   asked = {}
@@ -216,6 +239,26 @@ test("effects can be stubbed, and their calls are recorded", function()
   matches(failure("t.effects.mail:stubb('send')", host).message, "did you mean `stub`?")
   matches(failure("t.effects.mail.send = true", host).message, 't.effects.mail:stub("send", value)')
   matches(failure("t.effects:stub('mail', 'send', true)", host).message, "t.effects.module:stub(name, value)")
+end)
+
+test("recorded calls are lists that matchers and JSON accept", function()
+  local function host()
+    return { stub = function() end, calls = function()
+      return { { arguments = { "ada", "hello", n = 2 } }, { arguments = { "bob", nil, n = 2 } }, { arguments = { n = 0 } }, { arguments = { nil, 1, n = 2 } } }
+    end }
+  end
+  passes([=[
+    local calls = t.effects.mail:calls("send")
+    expect(calls[1]):equals{ "ada", "hello" }
+    expect(calls):contains{ "ada", "hello" }
+    expect(calls):equals{ { "ada", "hello" }, { "bob" }, {}, { nil, 1 } }
+    expect({ calls[1], calls[2] }):rows "| 1 | 2 |\n| ada | hello |\n| bob | ~ |"
+    expect({ #calls[1], #calls[2], #calls[3], #calls[4] }):equals{ 2, 2, 0, 2 }
+    expect(select("#", table.unpack(calls[2]))):equals(2)
+    expect(perilune.json.encode(calls)):equals('[["ada","hello"],["bob",null],[],[null,1]]')
+    expect(#t.effects.mail:distinct_calls("send")):equals(4)]=], host())
+  matches(failure('expect(t.effects.mail:calls("send")):equals{ { "ada" } }', host()).details[1], '[1][2]: "hello" was not expected')
+  matches(failure('expect(t.effects.mail:calls("send")):rows "| 3 |\\n| x |"', host()).message, "no column `3`. Available: 1, 2")
 end)
 
 -- Queries
@@ -339,6 +382,7 @@ test("a new or different snapshot fails the scenario and is kept for review", fu
   equal(result.snapshots, { { name = "a", status = "changed", text = "-- string\none\nthree\n" } })
   equal(texts["a.written"], "-- string\none\nthree\n")
   result = run("expect('x'):snapshot('b')", snapshot_host(texts))
+  equal({ result.failures[1].details[1], result.failures[1].details[3] }, { "the snapshot `b` does not exist yet", "+ x" })
   equal(result.snapshots[1].status, "new")
   matches(result.failures[1].details[1], "the snapshot `b` does not exist yet")
   result = run("expect('y'):snapshot('c')", snapshot_host(texts), { update_snapshots = "no" })

@@ -81,6 +81,17 @@ import Testing
         #expect(texts.contains { $0.hasPrefix("after the commit of sleep") }, "\(texts)")
     }
 
+    @Test func `a note names the calls that were repeated after crashes`() async throws {
+        let result = try await run(Self.service).result
+        let point = try #require(result.crashes?.points.first { $0.text.hasPrefix("after payments.charge") }).number
+        let note = try #require(result.notes.first)
+        #expect(result.notes.count == 1)
+        #expect(note.hasPrefix("payments.charge was repeated with the same arguments after crashes at the points "))
+        #expect(note.contains(" \(point)"))
+        #expect(try await run(Self.service, crashes: .none).result.notes == [])
+        #expect(try await run(Self.service, crashes: .at([1])).result.notes == [])
+    }
+
     @Test func `a durable automation survives two crashes in one run`() async throws {
         let result = try await run(Self.service, depth: 2, points: 6).result
         #expect(result.failures.map(\.message) == [])

@@ -573,7 +573,7 @@ end
 -- @treturn ?row the previous record of the automation
 local function prepare(self)
   if perilune.context == "preview" then return nil end
-  -- Creates the table first. Otherwise observations would fetch again after this schema change, which would trigger a second run.
+  -- Creates the table first, so that observations do not fetch again after this schema change.
   pcall(runs.prepare, self.db)
   local is_ok, e = pcall(self.durable and durable_queue.recover or recover, self)
   if not is_ok then

@@ -29,12 +29,15 @@ local function table_name(value)
   return info and info.table or value
 end
 
---- Returns a fetch function that makes an observation depend on all rows of some tables, although it reads at most one row of each.
-local function one_row_of_each(queries)
+--- Returns a fetch function that makes an observation depend on all rows of some tables, although it reads at most one row of each. Its
+-- result differs from the last one unless only the schema has changed.
+-- @tparam function observed returns the observation, or nil before it has started
+local function one_row_of_each(queries, observed)
   local count = 0
   return function(handle)
+    local observation = observed()
+    if not observation or native_observation.take_row_changes(observation.observer) then count = count + 1 end
     for _, sql in ipairs(queries) do handle:fetch_one(sql) end
-    count = count + 1
     return count
   end
 end
@@ -65,9 +68,12 @@ local function watch_tables(db, names, poll, fire, on_error)
   end
   local sql_text, queries = require "perilune.runtime.sql_text", {}
   for index, name in ipairs(names) do queries[index] = ("SELECT * FROM %s"):format(sql_text.name(name)) end
-  return db:observe((poll and all_rows_of_each or one_row_of_each)(queries), function()
-    fire{ kind = "change", tables = names }
-  end, { on_error = on_error, looks_first = true, poll = poll })
+  local observation
+  local fetch = poll and all_rows_of_each(queries) or one_row_of_each(queries, function() return observation end)
+  observation = db:observe(fetch, function() fire{ kind = "change", tables = names } end, {
+    on_error = on_error, looks_first = true, poll = poll,
+  })
+  return observation
 end
 
 local function watch_value(db, options, poll, fire, on_error)

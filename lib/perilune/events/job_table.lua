@@ -329,8 +329,9 @@ function job_table.list(db, queue, state, limit)
   return db:fetch_all(own .. "SELECT * FROM perilune_job WHERE queue = ? AND state = ? ORDER BY id DESC LIMIT ?", queue, state, limit)
 end
 
---- Records whether this state handles the jobs of a queue.
+--- Records whether this state handles the jobs of a queue. A preview does not, because its report and its plan would contain the record.
 function job_table.set_worker(db, queue, is_worker)
+  if perilune.context == "preview" then return end
   db:write(function(handle)
     crashes.label("registration of a handler of", queue)
     handle:execute(own .. "INSERT INTO perilune_job_queue(queue, owner) VALUES (?1, ?2) ON CONFLICT(queue) DO UPDATE SET owner = ?2",

@@ -272,7 +272,6 @@ local function observe(place, db, fetch, callback, options)
   }, "observation_option")
   local period = options.poll ~= nil and require("perilune.runtime.durations").read(place .. ": option `poll`", options.poll, 0.001)
   db:is_inside_transaction() -- raises if the database cannot be used here, for example in on_change
-  -- This reads the schema. It must happen before the observation starts, because the first read of a connection counts as a schema change.
   local touch = options.regions ~= nil and touching(place .. ": option `regions`", db, options.regions) or nil
   local observer, object = native_observation.start(db)
   local self = setmetatable({

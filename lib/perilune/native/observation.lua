@@ -54,6 +54,11 @@ function native.signal(observer) end
 ---@return boolean
 function native.take_signal(observer) end
 
+--- Returns whether rows may have changed since the last call, and not only the schema.
+---@param observer userdata
+---@return boolean
+function native.take_row_changes(observer) end
+
 --- Returns whether a table is one of Perilune's own.
 ---@param name string
 ---@return boolean

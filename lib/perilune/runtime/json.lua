@@ -111,7 +111,8 @@ local function write_list(value, count, path, depth)
   local parts = {}
   for index = 1, count do
     path[depth + 1] = index
-    parts[index] = write(rawget(value, index), path, depth + 1)
+    local item = rawget(value, index)
+    parts[index] = item == nil and "null" or write(item, path, depth + 1)
   end
   return "[" .. table.concat(parts, ",") .. "]"
 end
@@ -140,6 +141,9 @@ local function write_table(value, path, depth)
   if fields then return write_object(fields, path, depth) end
   local metatable = getmetatable(value)
   if metatable ~= nil and metatable ~= array_metatable and metatable ~= object_metatable then check_is_data(value, path, depth) end
+  -- A list of arguments has a length that includes nil at its end.
+  local length = type(metatable) == "table" and rawget(metatable, "__list_length")
+  if length then return write_list(value, length, path, depth) end
   local count, is_array = list_length(value, path, depth), metatable == array_metatable
   if count == nil and is_array then fail_at(path, depth, "an array with names") end
   if count and (count > 0 or is_array) then return write_list(value, count, path, depth) end

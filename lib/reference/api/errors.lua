@@ -25,6 +25,8 @@
 ---@field errors { column?: string, message: string }[]? the validation errors
 ---@field migration string? the migration that failed
 ---@field retry_in number? seconds until an observation fetches again
+---@field cause any the error of the script, for an error of `t.run` and `t.service`; `expect_error` and `fails` also find its properties
+---@field details string[]? the lines that a scenario's report shows for the error
 
 ---The kinds of errors that the library raises. Other SQLite errors have the name of their result code in lower case, such as `full` or
 ---`corrupt`; `constraint_...` names the violated constraint. An unknown name raises `unknown_...`.

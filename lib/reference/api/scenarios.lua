@@ -193,7 +193,7 @@ local t = {}
 ---@param arguments? table a list is passed as on the command line; any other table is the only argument
 ---@return perilune.script_result
 ---@waits until the main part of the script has ended
----@raises script: the script fails; io: it cannot be read
+---@raises script: the script fails, and `cause` is its error; io: it cannot be read
 function t.run(path, arguments) end
 
 ---Runs a script as `t.run` does. If the script fails, the result has the field `error`, the error of the script with its kind. Unlike `pcall`,
@@ -535,7 +535,8 @@ local effects = {}
 ---@return perilune.effects
 function effects:stub(name, value) end
 
----Returns the calls of a function: for each call the list of its arguments, or the argument itself if it is a single table.
+---Returns the calls of a function: for each call the list of its arguments, or the argument itself if it is a single table. The length of
+---a list, `#call`, includes arguments that are nil. In text tables the columns of a list are `1`, `2` and so on.
 ---```lua
 ---scenario("calls", function(t)
 ---  t.effects.mail:stub("send", true)
@@ -594,6 +595,7 @@ function effects:times(count) end
 function effects:never() end
 
 ---Requires at least this number of calls of the preceding stub.
+---In a run with a crash, repetitions with the same arguments count once, as for `once`.
 ---```lua
 ---scenario("at_least", function(t)
 ---  t.effects.mail:stub("send", true):at_least(1)
@@ -605,6 +607,7 @@ function effects:never() end
 function effects:at_least(count) end
 
 ---Requires at most this number of calls of the preceding stub.
+---In a run with a crash, repetitions with the same arguments count once, as for `once`.
 ---```lua
 ---scenario("at_most", function(t)
 ---  t.effects.mail:stub("send", true):at_most(1)

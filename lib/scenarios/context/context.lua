@@ -119,6 +119,9 @@ function result_metatable.__index(result, name)
   errors.raise_unknown("member", name, names)
 end
 
+--- The metatable of results of `t.run_protected`, which exist even if the script has failed.
+local protected_metatable = { __name = result_metatable.__name, __index = result_metatable.__index, __is_always_true = true }
+
 local function run(what, path, arguments)
   check_path(what, path)
   if arguments ~= nil and type(arguments) ~= "table" then
@@ -127,9 +130,9 @@ local function run(what, path, arguments)
   state.require(what)
   if state.has("require_no_access") then state.host("require_no_access")(what) end
   local result = state.host("run_script")(path, arguments)
-  for _, call in ipairs(result.effects or {}) do call.arguments.n = nil end
   result.changes = result.changes and changes.mark(result.changes)
   result.queries = result.queries and queries.mark(result.queries)
+  for _, call in ipairs(result.effects or {}) do call.arguments = require("scenarios.context.effects").list_of(call.arguments) end
   return setmetatable(result, result_metatable)
 end
 
@@ -164,7 +167,7 @@ local function raise_script_error(path, e)
   local calls = failures.is_error_object(e) and failures.places(tostring(e.traceback)) or {}
   if #calls > 1 then details[#details + 1] = "trace " .. table.concat(calls, " < ") end
   local place = file and ("%s:%s"):format(file, line or "?") or path
-  errors.raise("script", place .. ": " .. message, { details = details })
+  errors.raise("script", place .. ": " .. message, { details = details, cause = e })
 end
 
 --- Runs a script as the command line tool does, in a separate state on this database. If the script fails, the scenario fails.
@@ -176,7 +179,7 @@ end
 
 --- Runs a script like `t.run`, but returns its error as the field `error` of the result.
 function members.run_protected(path, arguments)
-  return run("t.run_protected", path, arguments)
+  return setmetatable(run("t.run_protected", path, arguments), protected_metatable)
 end
 
 --- Starts a service: a file of automations that runs in a separate state, which the scenario can end like a process.
@@ -260,7 +263,7 @@ local values = {
   make = function() return require("scenarios.data.factories").proxy() end,
   fixtures = fixtures_proxy,
   clock = function() return require "scenarios.context.clock" end,
-  effects = function() return require "scenarios.context.effects" end,
+  effects = function() return require("scenarios.context.effects").proxy end,
   seed = function(current) return current.info.seed end,
 }
 

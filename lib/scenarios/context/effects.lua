@@ -14,6 +14,29 @@ end
 local function given(count) return count end
 local function constant(count) return function() return count end end
 
+local effects = {}
+
+--- The metatables of lists of arguments, by length. The length includes nil at the end, which a list cannot contain.
+local metatables = {}
+
+local function metatable_of(length)
+  local metatable = metatables[length]
+  if not metatable then
+    metatable = {
+      __len = function() return length end, __index = function(_, name) return name == "n" and length or nil end, __list_length = length,
+    }
+    metatables[length] = metatable
+  end
+  return metatable
+end
+
+--- Turns the arguments of a call, a table with their number in `n`, into a list.
+function effects.list_of(arguments)
+  local length = arguments.n or #arguments
+  arguments.n = nil
+  return setmetatable(arguments, metatable_of(length))
+end
+
 --- Returns the methods of `t.effects.MODULE`.
 local function methods_of(module)
   local methods, place = {}, "t.effects." .. tostring(module) .. ":"
@@ -49,11 +72,8 @@ local function methods_of(module)
     check_name(place .. "calls", name)
     local list = {}
     for index, call in ipairs(state.host("calls")(module, name)) do
-      local arguments = call.arguments
-      local count = arguments.n or #arguments
-      -- Without the number of arguments, the list equals a list of values.
-      arguments.n = nil
-      list[index] = count == 1 and type(arguments[1]) == "table" and arguments[1] or arguments
+      local arguments = effects.list_of(call.arguments)
+      list[index] = #arguments == 1 and type(arguments[1]) == "table" and arguments[1] or arguments
     end
     return list
   end
@@ -82,7 +102,7 @@ local function methods_of(module)
   return methods
 end
 
-return state.proxy("t.effects", function(module)
+effects.proxy = state.proxy("t.effects", function(module)
   local methods = methods_of(module)
   return setmetatable({}, {
     __index = function(_, name)
@@ -104,3 +124,5 @@ return state.proxy("t.effects", function(module)
     __tostring = function() return "t.effects." .. tostring(module) end,
   })
 end)
+
+return effects

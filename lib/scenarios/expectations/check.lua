@@ -42,6 +42,10 @@ local function check_message(source, value, message)
   if type(value) == "function" then
     errors.raise("argument", ("check(%s): a function is always true; call it, as in check(f()), or use expect_error(f)"):format(source))
   end
+  local metatable = type(value) == "table" and getmetatable(value)
+  if type(metatable) == "table" and metatable.__is_always_true then
+    errors.raise("argument", ("check(%s): it is the result of t.run_protected, which is always true; use check(%s.error == nil)"):format(source, source))
+  end
   if message == nil or type(message) == "string" or type(value) == "boolean" then return end
   errors.raise("argument", ("check(%s, ...): argument 2: expected a message, got %s; use check(a == b) to compare two values"):format(source, errors.describe(message)))
 end

@@ -37,9 +37,6 @@ return function(f, what)
   local details = aspects.differences(err, wanted)
   if #details > 0 then
     details[#details + 1] = "the error is  " .. failures.describe(err)
-    if kind == "script" and (wanted.kind or wanted.column or wanted.table) then
-      details[#details + 1] = "t.run raises `script` for all errors; t.run_protected(path).error is the error of the script"
-    end
     failures.raise("expect_error: another error was raised", details)
   end
   if type(err) ~= "string" then return err end

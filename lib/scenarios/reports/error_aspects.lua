@@ -94,11 +94,18 @@ function error_aspects.read(who, what)
   return checks.options(who, what, kinds_of_aspects)
 end
 
---- Returns the differences between an error and an expectation, as lines; an empty list if it matches.
+--- Returns the error of the script that `t.run` has run; nil for other errors.
+local function cause_of(err)
+  return field(err, "kind") == "script" and field(err, "cause") or nil
+end
+
+--- Returns the differences between an error and an expectation, as lines; an empty list if it matches. An error of `t.run` also has the
+-- properties of the script's error.
 function error_aspects.differences(err, wanted)
-  local lines = {}
+  local lines, cause = {}, cause_of(err)
   for _, name in ipairs(display.keys(wanted)) do
     local is_so, line = aspects[name](err, wanted[name])
+    if not is_so and cause ~= nil then is_so, line = aspects[name](cause, wanted[name]) end
     if not is_so then lines[#lines + 1] = line end
   end
   return lines

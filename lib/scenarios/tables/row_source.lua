@@ -43,7 +43,7 @@ local function list_of(value)
   return value
 end
 
---- Returns the columns of an item in order; for plain tables, sorted by name.
+--- Returns the columns of an item in order; for plain tables, the positions of their list and the sorted names.
 local function columns_of(item)
   if is_row(item) then return native_rows.columns(item) end
   if is_record(item) then
@@ -57,6 +57,7 @@ local function columns_of(item)
     return names
   end
   local names = {}
+  for index = 1, #item do names[index] = tostring(index) end
   for _, key in ipairs(display.keys(item)) do
     if type(key) == "string" then names[#names + 1] = key end
   end
@@ -81,6 +82,8 @@ local function value_of(item, column)
   -- The rows of a list may come from different statements and have different columns.
   if is_row(item) and not perilune.row.has(item, column) then return nil end
   local value = item[column]
+  local position = value == nil and tonumber(column)
+  if position and not is_row(item) and not is_record(item) then value = item[position] end
   local blobs = type(value) == "string" and is_row(item) and native_rows.blobs(item)
   if not blobs then return value end
   for index, name in ipairs(native_rows.columns(item)) do

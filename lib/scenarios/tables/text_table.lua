@@ -8,6 +8,7 @@
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.base.state"
+local display = lazily "scenarios.reports.display"
 
 local scenario_text_table = {}
 
@@ -98,13 +99,27 @@ local function read_row(what, names, texts, number)
   return row
 end
 
+--- Returns advice on how to write rows, given as tables, as a text table; it shows the first row. For other tables, returns the matcher for
+-- lists.
+local function advice(what, rows)
+  local first = type(rows[1]) == "table" and rows[1] or rows
+  local names, texts = {}, {}
+  for _, name in ipairs(display.keys(first)) do
+    if type(name) == "string" and #names < 8 then
+      names[#names + 1], texts[#texts + 1] = name, display.cell(first[name])
+    end
+  end
+  if #names == 0 then return "; use expect(list):equals{ ... } for a list of values" end
+  return ("; write the rows as text: %s(%s)"):format(what, display.quoted(("| %s |\n| %s |"):format(table.concat(names, " | "), table.concat(texts, " | "))))
+end
+
 --- Reads a text table.
 -- @tparam string what the caller, for messages
 -- @return { names, rows }: the headings, and for each row a list of cells, which is shorter if it ends with `...`
 function scenario_text_table.read(what, text)
   if type(text) ~= "string" then
     state.mistake("%s: expected a text table, got %s%s", what, errors.describe(text),
-      type(text) == "table" and "; use expect(rows):equals{ { column = value } } for a list" or "")
+      type(text) == "table" and advice(what, text) or "")
   end
   local names, rows, number = nil, {}, 0
   for line in (text .. "\n"):gmatch("(.-)\r?\n") do
