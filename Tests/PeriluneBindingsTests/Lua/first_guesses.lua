@@ -2059,6 +2059,8 @@ perilune.date("7 days ago")  --! perilune.now():add{ days = 1 }
 perilune.date("+1 month")  --! perilune.now():add{ days = 1 }
 perilune.queue(nil, { busy_timeout = 5000 })  --! "5000ms"
 perilune.queue(nil, { busy_timeout = 30 })  --> database (in memory)
+]==])
+end)
 
 test("hooks and validations of other libraries lead to the ones of record classes", function()
   guesses([==[%s]==], [==[

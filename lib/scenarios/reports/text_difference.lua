@@ -2,7 +2,6 @@
 
 local lookalikes = lazily "scenarios.reports.lookalikes"
 
-
 local around, most_compared, most_shown = 2, 1000000, 100
 
 local function lines_of(text)
