@@ -1,5 +1,6 @@
 import ArgumentParser
 internal import Foundation
+internal import Perilune
 
 /// Makes the result formats available as values of options.
 extension ResultFormat: ExpressibleByArgument {}
@@ -94,13 +95,18 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
 
     /// Returns the SQL text of an argument; `-` reads it from standard input.
     ///
-    /// - Throws: `ValidationError` for a database file and for commands of other shells, such as `.tables`.
+    /// - Throws: ``CommandFailure`` for a database file and for commands of other shells, such as `.tables`.
     static func statement(_ sql: String) throws -> String {
         guard sql != "-" else { return String(decoding: try StandardStreams.readInput(), as: UTF8.self) }
-        if DatabaseFile.isDatabase(sql) { throw ValidationError("expected a statement, got a database; use --database \(sql)") }
+        if DatabaseFile.isDatabase(sql) {
+            throw CommandFailure(
+                ErrorReport("expected a statement, got a database", kind: "usage", help: "use --database \(sql)"))
+        }
         if sql.wholeMatch(of: /[.\\][a-z].*/) != nil {
-            throw ValidationError(
-                "\(sql) is a command of another shell, and not SQL; use `perilune schema` for tables and columns")
+            throw CommandFailure(
+                ErrorReport(
+                    "\(sql) is a command of another shell, and not SQL", kind: "usage",
+                    help: "use `perilune schema` for tables and columns"))
         }
         return sql
     }
