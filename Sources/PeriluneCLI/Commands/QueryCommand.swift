@@ -13,9 +13,12 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         abstract: "Run one SQL statement and print its rows.",
         discussion: """
             Rows go to standard output: as a table on a terminal, as lines of JSON in a
-            pipe. In JSON a blob is {"$blob":"<base64>"}. HTML is a table, and with --output
-            a page. The database must exist, and is opened read-only unless --write is
-            given.
+            pipe. HTML is a table, and with --output a page. The database must exist, and is
+            opened read-only unless --write is given.
+
+            In JSON a blob is {"$blob":"<base64>"}, text that is not UTF-8
+            {"$text":"<base64>"}, infinity 9e999, and the second of two columns with the
+            name a is a_2.
 
             EXAMPLES:
               perilune query --database x.sqlite 'SELECT * FROM shop WHERE id = :id' -p id=7
