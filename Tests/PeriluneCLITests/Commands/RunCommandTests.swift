@@ -664,6 +664,8 @@ import Testing
         let folder = try TestFolder()
         let command = try folder.perilune("sql", "SELECT 1")
         #expect(command.errors == "error: unknown command sql\n  help  use `perilune query SQL`\n")
+        let logs = try folder.perilune("automations", "logs")
+        #expect(logs.errors.hasSuffix("logs\n  help  use `perilune automations trace`\n"), "\(logs.errors)")
         for (arguments, option) in [
             (["run", "--db", "x.sqlite", "x.lua"], "--database"), (["run", "-c", "print(1)"], "-e"),
             (["query", "--csv", "SELECT 1"], "--format csv"),
