@@ -334,7 +334,7 @@ import Testing
         let folder = try TestFolder([
             "migrations/0001_a.lua": "return function(db) error{ kind = 'usage', message = 'wrong' } end"
         ])
-        for code in ["error{ kind = 'usage', message = 'wrong' }", "db:write(function() return nil, 'no' end)"] {
+        for code in ["error{ kind = 'usage', message = 'wrong' }", "db:write(function() return 'rollback' end)"] {
             let result = try folder.perilune("run", "--error-format", "json", "-e", code)
             #expect(result.status == 1 && result.errors.contains(#""kind":"usage""#), "\(result.errors)")
         }
