@@ -125,13 +125,12 @@ enum Main {
     private static func report(unknown name: String, among names: [String], of place: String) -> ErrorReport {
         var report = ErrorReport("unknown command \(place == "perilune" ? name : "\(place) \(name)")", kind: "usage")
         let available = names + ["help"]
-        if place == "perilune" {
-            let isDatabase = DatabaseFile.isDatabase(name)
-            report.help =
-                isDatabase
-                ? "use `perilune console \(name)`, or `perilune query --database \(name) SQL`" : OtherNames.command(name)
-            if report.help != nil { return report }
-        }
+        let isDatabase = place == "perilune" && DatabaseFile.isDatabase(name)
+        report.help =
+            isDatabase
+            ? "use `perilune console \(name)`, or `perilune query --database \(name) SQL`"
+            : OtherNames.command("\(place) \(name)".replacing("perilune ", with: "", maxReplacements: 1))
+        if report.help != nil { return report }
         report.suggest(
             name, among: available,
             otherwise: name.hasSuffix(".lua")

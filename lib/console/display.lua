@@ -92,7 +92,7 @@ local function outcome_text(outcome)
   return count_text(outcome.changed_rows or 0, "row") .. " changed"
 end
 
---- The kinds of handles that functions return to continue or to end what they began, as in `io.write("a"):write("b")`.
+--- The kinds of handles. Functions return them for further calls, as in `io.write("a"):write("b")`, so they are rarely worth showing.
 local handles = { timer = true, task = true, observation = true, schedule = true, ["job handler"] = true }
 local type_of_file = io and io.type
 

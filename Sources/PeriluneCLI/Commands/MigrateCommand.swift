@@ -25,7 +25,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
             ones undone before it stay undone.
 
             A database that is not empty is first copied to FILE.before-NAME.sqlite, unless
-            --no-backup is given.
+            --no-backup is given. The copies are not removed.
 
             EXAMPLES:
               perilune migrate --database shop.sqlite

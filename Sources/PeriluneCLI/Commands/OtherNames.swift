@@ -1,6 +1,6 @@
 /// Names of commands and options in other programs, mapped to the names in Perilune.
 enum OtherNames {
-    /// Returns a suggestion for a command name from another program, such as `repl`.
+    /// Returns a suggestion for a command name from another program, such as `repl`, or `automations logs` for a subcommand.
     static func command(_ name: String) -> String? {
         commands[name].map { "use `perilune \($0)`" }
     }
@@ -39,6 +39,11 @@ enum OtherNames {
         "work": "automations run FILE",
         "config": "settings", "env": "settings", "info": "doctor", "check": "doctor", "spec": "test",
         "explain": "query 'EXPLAIN QUERY PLAN ...'",
+        "automations start": "automations run FILE", "automations log": "automations trace",
+        "automations logs": "automations trace", "automations history": "automations trace",
+        "automations emit": "run --database FILE -e 'perilune.emit(NAME)'",
+        "automations signal": "run --database FILE -e 'perilune.signal(AUTOMATION, KEY, NAME)'",
+        "automations jobs": "automations status", "automations dry-run": "automations preview",
         "rollback": "migrate --down", "diff": "run --preview FILE", "load": "import FILE --table NAME", "plot": "chart",
     ]
 

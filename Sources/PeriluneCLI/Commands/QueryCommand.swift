@@ -1,5 +1,6 @@
 import ArgumentParser
 internal import Foundation
+internal import Perilune
 
 /// Makes the result formats available as values of options.
 extension ResultFormat: ExpressibleByArgument {}
@@ -12,9 +13,12 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         abstract: "Run one SQL statement and print its rows.",
         discussion: """
             Rows go to standard output: as a table on a terminal, as lines of JSON in a
-            pipe. In JSON a blob is {"$blob":"<base64>"}. HTML is a table, and with --output
-            a page. The database must exist, and is opened read-only unless --write is
-            given.
+            pipe. HTML is a table, and with --output a page. The database must exist, and is
+            opened read-only unless --write is given.
+
+            In JSON a blob is {"$blob":"<base64>"}, text that is not UTF-8
+            {"$text":"<base64>"}, infinity 9e999, and the second of two columns with the
+            name a is a_2.
 
             EXAMPLES:
               perilune query --database x.sqlite 'SELECT * FROM shop WHERE id = :id' -p id=7
@@ -94,13 +98,18 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
 
     /// Returns the SQL text of an argument; `-` reads it from standard input.
     ///
-    /// - Throws: `ValidationError` for a database file and for commands of other shells, such as `.tables`.
+    /// - Throws: ``CommandFailure`` for a database file and for commands of other shells, such as `.tables`.
     static func statement(_ sql: String) throws -> String {
         guard sql != "-" else { return String(decoding: try StandardStreams.readInput(), as: UTF8.self) }
-        if DatabaseFile.isDatabase(sql) { throw ValidationError("expected a statement, got a database; use --database \(sql)") }
+        if DatabaseFile.isDatabase(sql) {
+            throw CommandFailure(
+                ErrorReport("expected a statement, got a database", kind: "usage", help: "use --database \(sql)"))
+        }
         if sql.wholeMatch(of: /[.\\][a-z].*/) != nil {
-            throw ValidationError(
-                "\(sql) is a command of another shell, and not SQL; use `perilune schema` for tables and columns")
+            throw CommandFailure(
+                ErrorReport(
+                    "\(sql) is a command of another shell, and not SQL", kind: "usage",
+                    help: "use `perilune schema` for tables and columns"))
         }
         return sql
     }

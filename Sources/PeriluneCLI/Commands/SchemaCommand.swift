@@ -25,7 +25,8 @@ struct SchemaCommand: AsyncParsableCommand {
         abstract: "Show the schema of a database.",
         usage: "perilune schema [<table>] [<options>]",
         discussion: """
-            Writes the SQL that recreates the schema: tables, indexes, views and triggers.
+            Writes the SQL that recreates the schema: tables, indexes, views and triggers;
+            JSON has no triggers.
             --format lua writes a Lua migration: it uses the schema builder for each table
             that the builder can recreate exactly, and SQL for the others. --format diagram
             writes an entity-relationship diagram for Mermaid, or, to a file NAME.svg, a

@@ -380,7 +380,10 @@ final class ConsoleSession {
         default:
             var report = ErrorReport("unknown command :\(name)", kind: "usage")
             let nearest = nearestName(to: name, among: ConsoleCommands.list.map(\.name))
-            report.help = nearest.map { "did you mean `:\($0)`?" } ?? ":help lists them"
+            report.help =
+                ["mode", "format", "output", "export"].contains(name)
+                ? "use `:save FILE`, which writes the last value in the format of the extension"
+                : nearest.map { "did you mean `:\($0)`?" } ?? ":help lists them"
             show(error: report)
         }
     }

@@ -359,7 +359,7 @@ import Testing
         let folder = try TestFolder([
             "migrations/0001_a.lua": "return function(db) error{ kind = 'usage', message = 'wrong' } end"
         ])
-        for code in ["error{ kind = 'usage', message = 'wrong' }", "db:write(function() return nil, 'no' end)"] {
+        for code in ["error{ kind = 'usage', message = 'wrong' }", "db:write(function() return 'rollback' end)"] {
             let result = try folder.perilune("run", "--error-format", "json", "-e", code)
             #expect(result.status == 1 && result.errors.contains(#""kind":"usage""#), "\(result.errors)")
         }
@@ -689,6 +689,8 @@ import Testing
         let folder = try TestFolder()
         let command = try folder.perilune("sql", "SELECT 1")
         #expect(command.errors == "error: unknown command sql\n  help  use `perilune query SQL`\n")
+        let logs = try folder.perilune("automations", "logs")
+        #expect(logs.errors.hasSuffix("logs\n  help  use `perilune automations trace`\n"), "\(logs.errors)")
         for (arguments, option) in [
             (["run", "--db", "x.sqlite", "x.lua"], "--database"), (["run", "-c", "print(1)"], "-e"),
             (["query", "--csv", "SELECT 1"], "--format csv"),
@@ -706,7 +708,9 @@ import Testing
 
     @Test func `an option of another program is not replaced by one that the command does not have`() throws {
         let folder = try TestFolder()
-        for arguments in [["import", "x.csv", "--table", "x", "--dry-run"], ["apply", "x.plan", "--dry-run"]] {
+        for arguments in [
+            ["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--dry-run"], ["apply", "x.plan", "--dry-run"],
+        ] {
             let errors = try CommandProcess(TestFolder.binary, arguments, in: folder).wait().errors
             #expect(errors.hasPrefix("error: Unknown option '--dry-run'") && !errors.contains("Use '"), "\(errors)")
         }
@@ -742,10 +746,10 @@ import Testing
                 ["query", "SELECT ?", "4"],
                 "Unexpected argument '4'. Use '-p 1=VALUE' or '-p NAME=VALUE' for the value of a parameter\n"
             ),
-            (["query", "x.sqlite"], "expected a statement, got a database; use --database x.sqlite\n"),
+            (["query", "x.sqlite"], "expected a statement, got a database\n  help  use --database x.sqlite\n"),
             (
                 ["query", ".tables"],
-                ".tables is a command of another shell, and not SQL; use `perilune schema` for tables and columns\n"
+                ".tables is a command of another shell, and not SQL\n  help  use `perilune schema` for tables and columns\n"
             ),
             (["run", "x.sqlite", "-e", "1"], "x.sqlite is a database, and not a script\n  help  use --database x.sqlite\n"),
             (["x.sqlite", "SELECT 1"], "unknown command x.sqlite\n  help  use `perilune console x.sqlite`, or "),

@@ -79,6 +79,13 @@ import Testing
         #expect(lua.contains("  help  did you mean `Author`?"), "\(lua)")
         #expect(console.run("Auther").last == "unknown variable `Auther`; did you mean `Author`?")
         #expect(console.run(":chnges") == ["error: unknown command :chnges", "  help  did you mean `:changes`?"])
+        for line in [":mode csv", ".mode csv"] {
+            #expect(
+                console.run(line) == [
+                    "error: unknown command :mode",
+                    "  help  use `:save FILE`, which writes the last value in the format of the extension",
+                ])
+        }
         #expect(console.run("1 + 1") == ["2"])
         #expect(console.end() == 0)
     }

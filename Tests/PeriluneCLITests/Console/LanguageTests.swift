@@ -21,6 +21,8 @@ import Testing
         #expect(ConsoleInput(":schema  author ") == .command(name: "schema", argument: "author"))
         #expect(ConsoleInput("::label::") == .lua("::label::"))
         #expect(ConsoleInput(".tables") == .command(name: "schema", argument: ""))
+        #expect(ConsoleInput(":tables") == .command(name: "schema", argument: ""))
+        #expect(ConsoleInput("\\dt book") == .command(name: "schema", argument: "book"))
         #expect(ConsoleInput("quit") == .command(name: "quit", argument: ""))
         #expect(ConsoleInput("quit = 1") == .lua("quit = 1"))
         #expect(ConsoleInput("  \n") == .nothing)

@@ -489,7 +489,7 @@ import Testing
                 "a.csv:3: column d: expected a date such as 2015-07-22 or 2015-07-22 14:30:00, got 01/02/2026"),
             "\(result.errors)")
         #expect(
-            result.errors.contains("a.csv:4: column d: expected a day from 1 to 28 in month 2, got 2026-02-30"),
+            result.errors.contains("a.csv:4: column d: expected a day from 1 to 28 in month 2 of year 2026, got 2026-02-30"),
             "\(result.errors)")
         #expect(try String(contentsOfFile: folder.path + "/bad.txt", encoding: .utf8) == "name,d\nb,01/02/2026\nc,2026-02-30\n")
         #expect(

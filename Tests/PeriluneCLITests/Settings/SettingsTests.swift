@@ -157,7 +157,7 @@ import Testing
         let result = try folder.shell("cd mine && $PERILUNE run -e '1' && $PERILUNE settings --format csv")
         let note = "ignored the settings in ../perilune.toml, because every user can write to that folder\n"
         #expect((result.status, result.errors) == (0, note + note))
-        #expect(try folder.perilune("run", "-e", "1").errors == "")
+        #expect(try !folder.perilune("run", "-e", "1").errors.contains("ignored"))
     }
 
     @Test func `the settings can refuse strings in double quotes in triggers`() throws {

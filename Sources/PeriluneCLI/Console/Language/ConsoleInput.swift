@@ -44,7 +44,8 @@ enum ConsoleInput: Equatable {
         ".tables": "schema", ".schema": "schema", ".quit": "quit", ".exit": "quit", ".help": "help", "\\d": "schema",
         "\\q": "quit",
         "\\?": "help", "exit": "quit", "quit": "quit", "exit()": "quit", "help": "help", "?": "help", ".timer": "timing",
-        ".read": "read", "\\i": "read", ".import": "import",
+        ".read": "read", "\\i": "read", ".import": "import", "\\dt": "schema", ":tables": "schema", ":exit": "quit", ":q": "quit",
+        ".mode": "mode", ".output": "output", ".once": "output",
     ]
 
     private static func command(in text: String) -> ConsoleInput? {
