@@ -71,7 +71,7 @@ import Testing
               local result = t.run("script.lua")
               check(result.value == 40)
               expect(result.output):equals("queued\\n")
-              expect(t.effects.mail:calls("send")):equals { { "ada", n = 1 } }
+              expect(t.effects.mail:calls("send")):equals { { "ada" } }
             end)
             scenario("unexpected", function(t) require("mail").send("ada") end)
             scenario("in place of a function", function(t)
