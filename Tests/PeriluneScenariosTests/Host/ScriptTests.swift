@@ -57,6 +57,18 @@ import Testing
         #expect(run.summary.count(.passed) == 1, "\(run[.pretty])")
     }
 
+    @Test func `a script that does not exist leads to the path that was meant`() async throws {
+        let run = try await run(
+            "return 1",
+            """
+            scenario("a", function(t) t.run("script") end)
+            scenario("b", function(t) t.run("other.lua") end)
+            """)
+        let messages = try ["a", "b"].map { try run.result($0).failures.first?.message ?? "" }
+        #expect(messages[0].hasSuffix("; paths begin in the project folder: t.run(\"script.lua\")"), "\(messages)")
+        #expect(messages[1].hasSuffix("other.lua: No such file or directory; paths begin in the project folder"), "\(messages)")
+    }
+
     @Test func `each grant allows the capabilities listed in the Sandbox article`() async throws {
         let table = try #require(GrantTable(firstGrant: "withheld"))
         let project = try ScenarioProject([:])

@@ -504,3 +504,11 @@ test("a fixture that returns a function to clean up leads to t.defer", function(
   S.load("x_scenario.lua", "scenario('s', function(t) check(t.fixtures.f == 1) end)")
   matches(S.run("x_scenario.lua > s", {}).failures[1].message, "t.defer(f)")
 end)
+
+test("a fixture is found under t.fixtures, and may have the name of a member", function()
+  local S = language()
+  S.load("support.lua", "fixture('clock', function() return 1 end)\nfixture('ada', function() return 2 end)", true)
+  S.load("x_scenario.lua", "scenario('a', function(t) check(t.fixtures.clock == 1 and t.clock:now()) end)\nscenario('b', function(t) print(t.ada) end)")
+  equal(S.run("x_scenario.lua > a", {}).outcome, "passed")
+  matches(S.run("x_scenario.lua > b", {}).failures[1].message, "use t.fixtures.ada")
+end)

@@ -287,7 +287,7 @@ function scenario_context.new(current)
       if members[name] then return members[name] end
       if made[name] ~= nil then return made[name] end
       if name == "case" then return current.scenario.case_values end
-      if require("scenarios.defining.definitions").fixtures[name] then
+      if not values[name] and require("scenarios.defining.definitions").fixtures[name] then
         errors.raise("unknown_member", ("no member `%s`; use t.fixtures.%s"):format(name, name), { name = name })
       end
       if not values[name] then require("perilune.runtime.other_names").raise("scenario_t", "member", name, scenario_context.names()) end

@@ -42,6 +42,14 @@ extension ScenarioHost {
         let candidate = ScenarioLocation.path(path, in: attempt.source.file.place.project)
         return FileManager.default.fileExists(atPath: candidate) ? candidate : path
     }
+
+    /// Returns the end of a message about a script that does not exist: where paths begin, and the path that was probably meant.
+    func hint(for path: String) -> String {
+        guard !path.hasPrefix("/") else { return "" }
+        let candidates = [path + ".lua", "scripts/" + path, "scripts/" + path + ".lua"]
+        let existing = candidates.first { FileManager.default.fileExists(atPath: (try? find($0)) ?? $0) }
+        return "; paths begin in the project folder" + (existing.map { ": t.run(\"\($0)\")" } ?? "")
+    }
 }
 
 extension ScenarioHost {
@@ -82,7 +90,7 @@ final class ScriptRun {
         do {
             source = try ScriptHost.read(self.path)
         } catch {
-            throw BindingError("io", "t.run: \(error)")
+            throw BindingError("io", "t.run: \(error)\(host.hint(for: path))")
         }
         (state, loop, _) = try Self.makeState(host, path: self.path, output)
         if host.attempt.scenario.crash?.rerunsScripts == true { watch = try host.makeWatch(of: state, loop) }
