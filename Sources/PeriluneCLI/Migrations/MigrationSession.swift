@@ -2,6 +2,7 @@ internal import Glibc
 internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
+internal import PeriluneRecords
 
 /// A script host that runs a folder of migrations on a database. Its errors are ``CommandFailure`` values.
 struct MigrationSession {
