@@ -1,6 +1,6 @@
 internal import GRDB
 public import PeriluneLua
-internal import PeriluneRecords
+package import PeriluneRecords
 
 /// Conversion of Lua errors to reports for people.
 extension LuaError {
@@ -41,8 +41,8 @@ extension ScriptHost {
 
 extension SchemaNames {
     package init(_ names: ScriptHost.DatabaseNames) {
-        tables = names.tables.map { Table(name: $0.name, columns: $0.columns) }
-        functions = names.functions
+        self.init(
+            tables: names.tables.map { Table(name: $0.name, columns: $0.columns) }, functions: names.functions)
     }
 }
 

@@ -1,4 +1,5 @@
 package import GRDB
+internal import PeriluneRecords
 
 /// Tables, columns and functions of a database, for suggestions in messages about unknown names.
 extension ScriptHost {
@@ -11,18 +12,9 @@ extension ScriptHost {
 
         /// Reads the names from a database.
         package init(of db: Database) throws {
-            let names = try String.fetchAll(
-                db,
-                sql: """
-                    SELECT name FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
-                    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY name
-                    """)
-            for name in names {
-                // SQLite cannot list the columns of an invalid view.
-                let columns = try? String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [name])
-                tables.append((name, columns ?? []))
-            }
-            functions = try String.fetchAll(db, sql: "SELECT DISTINCT name FROM pragma_function_list ORDER BY name")
+            let names = try SchemaNames(of: db)
+            tables = names.tables.map { ($0.name, $0.columns) }
+            functions = names.functions
         }
     }
 

@@ -196,7 +196,12 @@ struct AccessRunner {
 
     private func runInTransaction(_ db: Database) throws {
         try db.inTransaction(Self.kind(of: request.pointee.mode)) {
-            try runBody(db)
+            do {
+                try runBody(db)
+            } catch let failure as BodyFailure {
+                DatabaseCallbacks.suggestName(forErrorOn: request.pointee.L, db)
+                throw failure
+            }
             return request.pointee.completion == PDB_COMMIT ? .commit : .rollback
         }
     }
@@ -214,7 +219,10 @@ struct AccessRunner {
         func body() throws -> Database.TransactionCompletion {
             // GRDB then commits or rolls back the body's changes, and this statement must not be interrupted.
             defer { pdb_end_interruption(db.sqliteConnection) }
-            if pdb_run_nested_access(request) != 0 { throw BodyFailure() }
+            if pdb_run_nested_access(request) != 0 {
+                DatabaseCallbacks.suggestName(forErrorOn: request.pointee.L, db)
+                throw BodyFailure()
+            }
             return request.pointee.completion == PDB_COMMIT ? .commit : .rollback
         }
         let mode = request.pointee.mode

@@ -163,6 +163,16 @@ enum DatabaseCallbacks {
         LuaCore.of(L).entering(L) { LuaCore.of(L).attachToErrorObject(error) }
     }
 
+    /// Adds a suggestion to the error object on top of the stack if it is about an unknown name in SQL. Called before the rollback of the
+    /// failed transaction.
+    static func suggestName(forErrorOn L: OpaquePointer, _ db: Database) {
+        let core = LuaCore.of(L)
+        core.entering(L) {
+            guard let fields = core.fieldsOfErrorObject() else { return }
+            try? NameSuggestion.add(to: fields, db)
+        }
+    }
+
     /// Runs a closure. If it throws, leaves the corresponding Lua error on the stack.
     ///
     /// - Parameter db: The connection on which the closure prepares a statement, from which the position of a syntax error is read.

@@ -5,9 +5,10 @@ internal import PeriluneRecords
 
 /// The conversion of errors in migrations to errors that name the migration.
 enum MigrationFailure {
-    /// Adds the name of the migration to the error object, and the line if the migration is SQL text.
-    static func annotate(_ error: LuaError, of migration: ScriptMigration, in state: LuaState) throws {
+    /// Adds the name of the migration to the error object, the suggestion for an unknown name, and the line if the migration is SQL text.
+    static func annotate(_ error: LuaError, of migration: ScriptMigration, in state: LuaState, _ db: Database) throws {
         guard let value = error.raisedValue, let fields = try state.errorFields(of: value) else { return }
+        try? NameSuggestion.add(to: fields, db)
         try fields.rawSet("migration", .string(LuaString(migration.name)))
         guard let sql = migration.sql else { return }
         if let file = migration.file {

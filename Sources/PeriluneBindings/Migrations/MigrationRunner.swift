@@ -26,7 +26,7 @@ struct MigrationRunner {
         do {
             try enter(migration.body, arguments, in: step.db)
         } catch let error as LuaError {
-            try MigrationFailure.annotate(error, of: migration, in: state)
+            try MigrationFailure.annotate(error, of: migration, in: state, step.db)
             throw error
         }
         guard sqlite3_get_autocommit(step.db.sqliteConnection) == 0 else {

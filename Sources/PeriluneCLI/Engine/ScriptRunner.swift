@@ -2,6 +2,7 @@ internal import Glibc
 internal import Perilune
 internal import PeriluneIsolation
 internal import PeriluneLua
+internal import PeriluneRecords
 
 /// A runner for the scripts or the task of a request.
 struct ScriptRunner {

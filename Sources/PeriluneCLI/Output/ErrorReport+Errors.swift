@@ -2,6 +2,7 @@ internal import GRDB
 internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
+internal import PeriluneRecords
 
 /// Reports for the errors that end a command.
 extension ErrorReport {

@@ -416,6 +416,13 @@ package final class LuaCore: @unchecked Sendable {
         plua_error_payload(L, -1)!.pointee = Unmanaged.passRetained(ThrownError(error)).toOpaque()
     }
 
+    /// Returns the table in which the error object on top of the stack stores its fields; `nil` for any other value.
+    package func fieldsOfErrorObject() -> LuaTable? {
+        guard lua_checkstack(L, 4) != 0, plua_is_error(L, -1) else { return nil }
+        plua_push_error_fields(L, -1)
+        return LuaTable(LuaReference(takingTopOf: self))
+    }
+
     /// Attaches a Swift error to the error object on top of the stack. It becomes the ``LuaError/underlying`` error when the object
     /// reaches Swift.
     package func attachToErrorObject(_ error: any Error) {

@@ -970,3 +970,30 @@ test("Perilune's own tables are not schema differences", function()
   equal({ m:has_schema_changes(db) }, { false, {} })
   automation:remove()
 end)
+
+test("an error about an unknown name suggests columns and tables that its transaction has added", function()
+  db:execute("CREATE TABLE z (id INTEGER PRIMARY KEY)")
+  local function add_label()
+    db:execute("ALTER TABLE z ADD COLUMN label")
+    db:execute("UPDATE z SET labl = 1")
+  end
+  local m = perilune.migrator():register("a", "ALTER TABLE z ADD COLUMN label; UPDATE z SET labl = 1")
+  for _, f in ipairs{
+    function() db:write(add_label) end, function() db:write(function() db:in_savepoint(add_label) end) end, function() m:migrate(db) end,
+  } do
+    local err = fails("sql", f)
+    matches(err.message, "no such column: labl")
+    equal({ err.suggestion, err.help }, { "label", "did you mean `label`?  z has: id, label" })
+    equal(#db:columns("z"), 1)
+  end
+  local err = fails("sql", db.write, db, function()
+    db:execute("CREATE TABLE letter (id INTEGER PRIMARY KEY)")
+    db:execute("DELETE FROM leter")
+  end)
+  equal(err.suggestion, "letter")
+  -- Other errors, and raised values that only look like such an error, are not changed.
+  err = fails("sql", db.write, db, function() db:execute("SELEC 1") end)
+  equal({ err.suggestion, err.help }, {})
+  local _, raised = pcall(db.write, db, function() error({ message = "no such column: labl", sql = "UPDATE z SET labl = 1" }) end)
+  equal({ raised.suggestion, raised.help }, {})
+end)

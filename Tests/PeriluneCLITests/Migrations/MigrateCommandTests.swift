@@ -210,6 +210,16 @@ import Testing
         #expect(status.output.contains("0003_index,applied\r\n0004_fill,pending\r\n0005_never,pending\r\n"))
     }
 
+    @Test func `a suggestion includes the columns that the failed migration has added`() throws {
+        let folder = try migrated([
+            "migrations/0003_label.sql": "ALTER TABLE book ADD COLUMN label TEXT;\nUPDATE book SET labl = title;\n"
+        ])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(result.status == 1)
+        #expect(
+            result.errors.hasSuffix("  help  did you mean `label`?  book has: id, title, pages, label\n"), "\(result.errors)")
+    }
+
     @Test func `an SQL error in a migration is marked in the statement`() throws {
         let folder = try TestFolder(["migrations/a.sql": "CREATE TABLE a (x);\nCREATE TABLE b (y;\n"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")

@@ -13,6 +13,7 @@
 ---@field line integer?
 ---@field traceback string? the call stack at that point
 ---@field suggestion string? for an unknown name, the most similar known name
+---@field help string? for an unknown name in the SQL of a transaction, the suggestion and a list of the known names as text
 ---@field name string? the unknown name; for an SQLite error, the name of its code
 ---@field sql string? the statement
 ---@field offset integer? the position in the statement, from 1

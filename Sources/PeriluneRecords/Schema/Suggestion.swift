@@ -1,4 +1,4 @@
-internal import PeriluneRecords
+package import GRDB
 
 /// The names of a database's tables, columns and functions, for suggestions in errors about unknown names.
 package struct SchemaNames: Equatable, Sendable {
@@ -18,6 +18,23 @@ package struct SchemaNames: Equatable, Sendable {
     package init(tables: [Table] = [], functions: [String] = []) {
         (self.tables, self.functions) = (tables, functions)
     }
+
+    /// Reads the names from a database.
+    package init(of db: Database) throws {
+        let names = try String.fetchAll(
+            db,
+            sql: """
+                /* perilune */ SELECT name FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
+                WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY name
+                """)
+        for name in names {
+            // SQLite cannot list the columns of an invalid view.
+            let columns = try? String.fetchAll(
+                db, sql: "/* perilune */ SELECT name FROM pragma_table_info(?)", arguments: [name])
+            tables.append(Table(name: name, columns: columns ?? []))
+        }
+        functions = try String.fetchAll(db, sql: "/* perilune */ SELECT DISTINCT name FROM pragma_function_list ORDER BY name")
+    }
 }
 
 /// The suggestion for an error about an unknown name.
@@ -28,7 +45,7 @@ package struct Suggestion: Equatable {
     package let names: [String]
 
     /// Returns whether an SQLite message concerns an unknown name.
-    static func concerns(_ message: String) -> Bool {
+    package static func concerns(_ message: String) -> Bool {
         message.hasPrefix("no such ") || message.contains(" has no column named ")
     }
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Perilune
+@testable import PeriluneRecords
 
 @Suite struct SuggestionTests {
     private let schema = SchemaNames(
