@@ -28,7 +28,7 @@ extension PreviewPlan {
     public func apply(
         to path: String, comparing comparison: Comparison = .allColumns, inEveryContext: Bool = false
     ) async throws {
-        try await run(in: path, changes.changeset, comparison, inEveryContext)
+        try await run(in: path, .apply, comparison, inEveryContext)
     }
 
     /// Undoes all changes of the plan in a database. If one change cannot be undone, none is undone.
@@ -41,17 +41,17 @@ extension PreviewPlan {
     public func revert(
         in path: String, comparing comparison: Comparison = .allColumns, inEveryContext: Bool = false
     ) async throws {
-        try await run(in: path, changes.changeset.inverted(), comparison, inEveryContext)
+        try await run(in: path, .undo, comparison, inEveryContext)
     }
 
     private func run(
-        in path: String, _ changeset: ChangesetStream, _ comparison: Comparison, _ inEveryContext: Bool
+        in path: String, _ direction: PlanDirection, _ comparison: Comparison, _ inEveryContext: Bool
     ) async throws {
         if !inEveryContext { try Self.requireNotLive(path) }
         let seen = comparison == .allColumns ? changes.seen : nil
         if ClusterAddress.isMeant(by: path) {
             let application = ClusterPlanApplication(
-                changeset: changeset, outline: changes.outline, seen: seen, schemaHash: origin.schemaHash)
+                changeset: direction.changeset(of: changes), outline: changes.outline, seen: seen, schemaHash: origin.schemaHash)
             return try application.run(in: path)
         }
         guard LiveFile(path: path).exists else {
@@ -65,7 +65,7 @@ extension PreviewPlan {
             DoubleQuotedStrings.install(on: db)
         }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
-        try await run(on: queue, changeset, seen)
+        try await run(on: queue, direction, seen)
         try queue.close()
     }
 
@@ -81,7 +81,7 @@ extension PreviewPlan {
     public func apply(
         to database: any DatabaseWriter, comparing comparison: Comparison = .allColumns
     ) async throws {
-        try await run(in: database, changes.changeset, comparison)
+        try await run(in: database, .apply, comparison)
     }
 
     /// Undoes all changes of the plan in an open database. If one change cannot be undone, none is undone. Observers of this database
@@ -92,18 +92,21 @@ extension PreviewPlan {
     ///   - comparison: The columns that must be unchanged since the plan was applied.
     /// - Throws: ``PlanError``, or a `DatabaseError` if the database cannot be used.
     public func revert(in database: any DatabaseWriter, comparing comparison: Comparison = .allColumns) async throws {
-        try await run(in: database, changes.changeset.inverted(), comparison)
+        try await run(in: database, .undo, comparison)
     }
 
-    private func run(in database: any DatabaseWriter, _ changeset: ChangesetStream, _ comparison: Comparison) async throws {
+    private func run(
+        in database: any DatabaseWriter, _ direction: PlanDirection, _ comparison: Comparison
+    ) async throws {
         let place = DatabasePlaces.of(database)
         try place.refuse(PlanError(.file, "apply: name a database in a cluster by its URL, \(place.address ?? "")"))
-        try await run(on: database, changeset, comparison == .allColumns ? changes.seen : nil)
+        try await run(on: database, direction, comparison == .allColumns ? changes.seen : nil)
     }
 
-    private func run(on database: any DatabaseWriter, _ changeset: ChangesetStream, _ seen: SeenRows?) async throws {
+    private func run(on database: any DatabaseWriter, _ direction: PlanDirection, _ seen: SeenRows?) async throws {
         let application = PlanApplication(
-            changeset: changeset, outline: changes.outline, seen: seen, schemaHash: origin.schemaHash)
+            direction: direction, changeset: direction.changeset(of: changes), outline: changes.outline, seen: seen,
+            schemaHash: origin.schemaHash)
         try await database.writeWithoutTransaction { db in
             let enforcesForeignKeys = try Bool.fetchOne(db, sql: OwnSQL.marked("PRAGMA foreign_keys")) == true
             if enforcesForeignKeys { try db.execute(sql: OwnSQL.marked("PRAGMA foreign_keys = OFF")) }
@@ -114,7 +117,7 @@ extension PreviewPlan {
                     return .commit
                 }
             } catch let error as PlanError where error.code == .conflict {
-                throw application.isRepeated(on: db) ? error.forRepetition(of: changeset) : error
+                throw application.isRepeated(on: db) ? error.forRepetition(of: application.changeset) : error
             }
         }
     }
@@ -132,8 +135,18 @@ extension PreviewPlan {
     }
 }
 
+/// Whether the changes of a plan are applied or undone.
+private enum PlanDirection {
+    case apply, undo
+
+    func changeset(of changes: PlanChanges) -> ChangesetStream {
+        self == .apply ? changes.changeset : changes.changeset.inverted()
+    }
+}
+
 /// The application of a changeset within an open transaction.
 private struct PlanApplication {
+    let direction: PlanDirection
     let changeset: ChangesetStream
     /// The outline of the changeset, which is the same for the inverted changeset.
     let outline: ChangesetOutline
@@ -160,7 +173,8 @@ private struct PlanApplication {
         _ = try outline.countChanges(in: db) { table in
             PlanError(.schema, "the table \(table) is missing, or has changed since the plan was made")
         }
-        try changeset.apply(to: db, schema: schema)
+        try changeset.apply(to: db, only: tables, schema: schema)
+        try recordTriggers(in: db)
         // GRDB does not observe changes that SQLite makes while it applies a changeset, so observers are notified here.
         for table in outline.tables where table.count > 0 {
             try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM main.\(table.name.quotedName)"))
@@ -170,11 +184,34 @@ private struct PlanApplication {
         }
     }
 
+    /// The tables whose rows are changed as planned.
+    private var tables: Set<String> { Set(outline.tables.map(\.name)).subtracting([OwnTables.changes]) }
+
+    /// Records the changes that trigger durable automations, with new numbers: automations may have read past the numbers of the preview.
+    private func recordTriggers(in db: Database) throws {
+        guard outline.tables.contains(where: { $0.name == OwnTables.changes }) else { return }
+        let sql = OwnSQL.marked("INSERT INTO \(OwnTables.changes) (table_name, operation, row_key) VALUES (?, ?, ?)")
+        try changeset.forEach { change in
+            // Other changes of the table are the library's own, which deletes rows that all automations have read.
+            guard change.table == OwnTables.changes, change.kind == (direction == .apply ? .inserted : .deleted) else { return }
+            let values = (1...3).map { position -> String? in
+                guard case .text(let bytes) = direction == .apply ? change.new(position) : change.old(position) else {
+                    return nil
+                }
+                return String(decoding: bytes, as: UTF8.self)
+            }
+            let operation = direction == .apply ? values[1] : Self.opposite[values[1] ?? ""] ?? values[1]
+            try db.execute(sql: sql, arguments: [values[0], operation, values[2]])
+        }
+    }
+
+    private static let opposite = ["insert": "delete", "delete": "insert"]
+
     /// Returns whether the database already contains all changes: their inverse could be applied. Changes nothing.
     func isRepeated(on db: Database) -> Bool {
         var isRepeated = false
         try? db.inTransaction(.immediate) {
-            try changeset.inverted().apply(to: db, schema: SchemaSnapshot(db))
+            try changeset.inverted().apply(to: db, only: tables, schema: SchemaSnapshot(db))
             isRepeated = true
             return .rollback
         }

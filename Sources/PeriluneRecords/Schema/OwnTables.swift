@@ -6,6 +6,8 @@ package enum OwnTables {
     /// The table of checksums of migration files.
     package static let checksums = "perilune_migration"
     package static let automationRuns = "perilune_automation_run"
+    /// The table of row changes that trigger durable automations.
+    package static let changes = "perilune_change"
     /// The tables of the last commit of each cluster client, and of the leases of programs.
     private static let commits = "perilune_commit", leases = "perilune_lease"
 
@@ -13,14 +15,14 @@ package enum OwnTables {
     private static let durable: Set<String> = [
         "perilune_schedule", "perilune_owner", "perilune_job", "perilune_job_queue", "perilune_once", "perilune_step",
         "perilune_signal",
-        "perilune_change", "perilune_change_reader", "perilune_change_match",
+        changes, "perilune_change_reader", "perilune_change_match",
     ]
 
     private static let names: Set<String> = durable.union([migrations, checksums, automationRuns, commits, leases])
 
     /// The tables in which triggers, schedules and processes are recorded for the library alone.
     private static let progress: Set<String> = [
-        "perilune_change", "perilune_change_reader", "perilune_change_match", "perilune_owner", "perilune_schedule", commits,
+        changes, "perilune_change_reader", "perilune_change_match", "perilune_owner", "perilune_schedule", commits,
         leases,
     ]
 

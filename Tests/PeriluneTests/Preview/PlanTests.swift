@@ -156,6 +156,38 @@ import Testing
         #expect(try folder.values(#"SELECT n FROM "odd ""table" ORDER BY n"#) == ["11", "12", "13", "14"])
     }
 
+    @Test(.timeLimit(.minutes(10))) func `a plan triggers durable automations, even if they have read later changes`()
+        async throws
+    {
+        let folder = try PreviewFolder(Self.books + " CREATE TABLE seen (id INTEGER, number INTEGER PRIMARY KEY);")
+        let host = try await ScriptHost(database: .pool(folder.database, inEveryContext: true))
+        try await host.run(
+            source: """
+                local Book = perilune.record("book")
+                perilune.automation{ name = "watch", durable = true, on = { change = Book }, run = function(run)
+                  db:execute("INSERT INTO seen (id) VALUES (?)", run.key)
+                end }
+                """)
+        let plan = try await plan(
+            folder, "db:execute(\"INSERT INTO book VALUES (9, 'x', 1)\") db:execute(\"UPDATE book SET pages = 5 WHERE id = 1\")")
+        func waitForRuns(of rows: Set<String>) async throws {
+            while try !rows.isSubset(of: Set(folder.values("SELECT id FROM seen"))) {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        for id in 20...24 {
+            try await host.run(source: "db:execute('INSERT INTO book VALUES (?, ?, 1)', ...)", arguments: id, "book \(id)")
+        }
+        try await waitForRuns(of: ["20", "21", "22", "23", "24"])
+        try await plan.apply(to: folder.database)
+        try await waitForRuns(of: ["9", "1"])
+        try await host.run(source: "db:execute('DELETE FROM seen')")
+        try await plan.revert(in: folder.database)
+        try await waitForRuns(of: ["9", "1"])
+        #expect(try folder.values("SELECT COUNT(*) FROM book WHERE id = 9") == ["0"])
+        await host.close()
+    }
+
     @Test func `a plan in the previous format is refused`() async throws {
         let folder = try PreviewFolder(Self.books)
         let path = folder.path + "/a.plan"
