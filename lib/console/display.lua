@@ -2,7 +2,7 @@
 --
 -- A description is a table with `kind`:
 -- `text` (`text`, and `type` for its color), `rows` (`columns`, `head` and `tail`: lists of cells, `count`, `title`, `note`, `is_single`),
--- `request` (like `rows`, with `sql`), `outcome` (`text`), which code on the command line does not show.
+-- `request` (like `rows`, with `sql`), `outcome` (`text`; not shown for code on the command line).
 -- A cell is nil, a boolean, a number, a string, or { blob = bytes }.
 
 local native_rows = require "perilune.native.rows"

@@ -108,13 +108,13 @@ unknown_methods(databases.statement_methods, "statement")
 unknown_methods(require("perilune.native.observers").methods, "observer")
 require "perilune.runtime.mistaken_fields"(perilune)
 
---- Fields to which other libraries assign the default database.
+--- The fields to which the default database is assigned in other libraries.
 local database_fields = {
   db = true, database = true, default_database = true, current_database = true, default_db = true, conn = true, connection = true,
 }
 
--- Fields of `perilune` that other libraries have are not set by assigning to them. `perilune.database` is a field of the metatable, so that
--- assignments to it are noticed. The host makes the first one; `perilune.with` sets the field.
+-- Assignments to these fields are rejected. `perilune.database` is stored in the metatable, so that assignments to it call __newindex. Only
+-- the first one, by the host, is accepted; `perilune.with` sets the field of the metatable.
 local metatable, has_database = getmetatable(perilune), false
 local raise_unknown_member = metatable.__index
 

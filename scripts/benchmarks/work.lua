@@ -97,8 +97,8 @@ end
 
 local form = 0
 
---- Fetches 10 rows by a query that the process has not used before, several times, with `fetch(form, quantity)`. `form` is a new
--- number in each call.
+--- Calls `fetch(form, quantity)` several times. Each call fetches 10 rows with a query that the process has not used before, because `form`
+-- is a new number. Returns the number of rows.
 function work.form_each(fetch)
   local count = 0
   for i = 1, work.form_count do
@@ -108,7 +108,7 @@ function work.form_each(fetch)
   return count
 end
 
---- Returns the SQL of a query that differs for each form.
+--- Returns the SQL of a query that is different for each form.
 function work.select_form(form)
   return ("SELECT id, price AS price_%d FROM product WHERE quantity = ? ORDER BY id LIMIT ?"):format(form)
 end

@@ -22,7 +22,7 @@ static const char *const field_names[] = {
 /* Stack indices: the receiver of the method, its argument, the request of the receiver, and the node of that request. */
 enum { SELF = 1, ARGUMENT, REQUEST, PARENT };
 
-/* The first positions of a request are empty, as in perilune.runtime.marks. */
+/* The first positions of a request are empty: see perilune.runtime.marks. */
 enum { unused_positions = 2, most_positions = 50 };
 
 /* Pushes a field of the table at an index and returns its type. */

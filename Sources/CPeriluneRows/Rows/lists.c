@@ -6,7 +6,7 @@
 
 static const char metatable_key, missing_key; /* registry keys */
 
-/* __index of lists. Loops read one index after the last element, so other keys than strings return nil at once. */
+/* __index of lists. Loops read one index after the last element, so the function returns nil at once for keys that are not strings. */
 static int list_index(lua_State *L) {
     if (lua_type(L, 2) != LUA_TSTRING || lua_rawgetp(L, LUA_REGISTRYINDEX, &missing_key) != LUA_TFUNCTION) return 0;
     lua_pushvalue(L, 1);

@@ -254,7 +254,7 @@ static int row_length(lua_State *L) {
     return 1;
 }
 
-/* Operators on a row. Scripts fetch a row in place of its only value. */
+/* Rejects operators on a row, which a script has probably fetched in place of a single value. */
 static int refuse_operation(lua_State *L) {
     return plua_raise(L, "argument", "a row is not a value; use row.column, or db:fetch_value(sql, ...) for a single value");
 }

@@ -1,7 +1,7 @@
-/* Metatables that scripts do not see. Their values look like plain tables to code that checks whether getmetatable returns nil. */
+/* Metatables that are hidden from scripts. To code that calls getmetatable, a table with a hidden metatable looks like a plain table. */
 #include "CPeriluneShim/Calls/calls.h"
 
-/* The address is a key of hidden metatables. */
+/* The address of this variable is a key that only hidden metatables contain. */
 static const char is_hidden_key;
 
 void plua_hide_metatable(lua_State *L) {

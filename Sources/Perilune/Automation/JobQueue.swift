@@ -62,7 +62,7 @@ public struct JobQueue: Sendable {
         public var running: Int
         /// The jobs that have succeeded, unless they were deleted in the meantime.
         public var done: Int
-        /// The jobs that have failed in all attempts.
+        /// The jobs whose attempts have all failed.
         public var dead: Int
         /// The jobs that were cancelled.
         public var cancelled: Int

@@ -125,8 +125,8 @@ public struct DatabaseSource: Sendable {
         return .queue(path, readonly: readonly, inEveryContext: true, trace: trace)
     }
 
-    /// Returns a database that the program has already opened, and can use with GRDB while scripts use it. Every context, including tests
-    /// and previews, uses this database. Perilune neither migrates nor closes it.
+    /// Returns a database that the program has already opened. The program can use it with GRDB while scripts use it. Every context,
+    /// including tests and previews, uses this database. Perilune neither migrates nor closes it.
     public static func existing(_ writer: any DatabaseWriter) -> DatabaseSource {
         DatabaseSource(.existing(writer))
     }

@@ -149,14 +149,14 @@ package enum ScriptNames {
         "storage_class", "string", "to_table", "unpack", "values",
     ]
 
-    /// The methods of records, which a column with the same name hides.
+    /// The methods of records. A column with the same name hides the method.
     private static let recordMethods: Set = [
         "changes", "copy", "delete", "delete_forever", "exists", "has_changes", "history", "included", "insert", "inserted",
         "invalid",
         "preload", "refresh", "restore", "save", "update", "update_changes", "upsert", "validation_errors",
     ]
 
-    /// Libraries of other Lua hosts, which are globals there, with their replacements.
+    /// The replacements for libraries that are globals in other Lua hosts.
     private static let otherLibraries: [String: String] = [
         "ngx": "perilune.after(delay, f), perilune.log and functions of the host in place of `ngx`", "jit": "plain Lua 5.4",
         "ffi": "perilune.blob and string.pack", "bit": "the operators & | ~ << >>", "bit32": "the operators & | ~ << >>",

@@ -41,8 +41,8 @@ package struct SourceTexts {
         return String(decoding: lines[number - 1], as: UTF8.self)
     }
 
-    /// Returns the name of the module in the module folder that is nearest to the missing one in a message such as `module 'utill' not
-    /// found`, or `nil`.
+    /// Returns the module in the module folder whose name is most similar to the missing one in a message such as `module 'utill' not
+    /// found`; `nil` if no name is similar.
     func moduleName(nearestInMessage message: String) -> String? {
         guard let moduleFolder, let match = message.prefixMatch(of: /(?:require: )?module [`']([\w.-]+)['`] not found/) else {
             return nil

@@ -13,8 +13,8 @@ extension ScriptHost {
     ///
     /// - Parameters:
     ///   - path: The path of the file. A first line that starts with `#` is skipped.
-    ///   - argument: The arguments, separated by commas, which the script receives as `...`. They are encoded to Lua values: structures
-    ///     to tables, arrays to lists, dates to `perilune.date`.
+    ///   - argument: The arguments, separated by commas, which the script receives as `...`. Structures become Lua
+    ///     tables, arrays become lists, and dates become `perilune.date` values.
     ///   - type: The type of the decoded result, if the context does not determine it.
     /// - Throws: `LuaError`, with code `conversion` if an argument or the result cannot be converted; `CancellationError` if the task is
     ///   cancelled; ``ScriptFileError`` if the file cannot be read.

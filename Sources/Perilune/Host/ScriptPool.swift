@@ -13,7 +13,8 @@ internal import Synchronization
 /// let total: Double = try await pool.call("orders.total", 42)
 /// ```
 ///
-/// Modules and scripts belong in the closure, which prepares each host. For anything but calls of functions, use ``withHost(_:)``.
+/// Register modules and load scripts in the closure, which prepares each host. For anything other than function calls, use
+/// ``withHost(_:)``.
 ///
 /// Each call uses a host exclusively. Scripts share only the database, which allows parallel reads if it is a `DatabasePool`. A global
 /// variable is visible only to calls that happen to use the same host. If a script exceeds a limit or its process ends, the pool replaces

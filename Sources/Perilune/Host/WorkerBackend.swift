@@ -180,7 +180,7 @@ final class WorkerBackend: ScriptBackend {
             connection.answer(question, result)
         }
         connection.keep(task, of: question)
-        // If the function is still running when this thread has nothing else to do, it waits for something outside of the host.
+        // A function that is still running when this thread is idle waits for something outside the host.
         if question.message == .callFunction { host.thread.enqueueWhenIdle { [connection] in connection.answerLater(question) } }
     }
 

@@ -5,8 +5,8 @@ internal import PeriluneLua
 /// Parameters can have any `Decodable` type, and results any `Encodable` type, including ``ScriptObject`` types. If a script passes an
 /// invalid argument, the error contains the function, the argument and the expected type.
 ///
-/// A module has functions only. A constant is a function without arguments, several results are an array or a structure, and a callback is
-/// the name of a Lua function, for `host.call`.
+/// A module contains only functions. To offer a constant, register a function without arguments. To return several results, return an array
+/// or a structure. To accept a callback, take the name of a Lua function, and pass it to `host.call`.
 public final class ScriptModule {
     /// The side effects of a function, which determine whether a preview executes it.
     @nonexhaustive

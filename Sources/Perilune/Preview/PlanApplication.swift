@@ -184,15 +184,16 @@ private struct PlanApplication {
         }
     }
 
-    /// The tables whose rows are changed as planned.
+    /// The tables to which the changeset is applied: all except the table of triggers, to which `recordTriggers` adds rows.
     private var tables: Set<String> { Set(outline.tables.map(\.name)).subtracting([OwnTables.changes]) }
 
-    /// Records the changes that trigger durable automations, with new numbers: automations may have read past the numbers of the preview.
+    /// Records the changes of the plan that trigger durable automations. They get new numbers, because automations may have read changes
+    /// with higher numbers since the preview.
     private func recordTriggers(in db: Database) throws {
         guard outline.tables.contains(where: { $0.name == OwnTables.changes }) else { return }
         let sql = OwnSQL.marked("INSERT INTO \(OwnTables.changes) (table_name, operation, row_key) VALUES (?, ?, ?)")
         try changeset.forEach { change in
-            // Other changes of the table are the library's own, which deletes rows that all automations have read.
+            // Skips deletions by the library, which removes rows that all automations have read.
             guard change.table == OwnTables.changes, change.kind == (direction == .apply ? .inserted : .deleted) else { return }
             let values = (1...3).map { position -> String? in
                 guard case .text(let bytes) = direction == .apply ? change.new(position) : change.old(position) else {

@@ -86,7 +86,7 @@ public struct PreviewPlan: Sendable {
 
     // MARK: - Contents
 
-    /// Returns the number of changed rows of each table, without the rows. Omits tables that only the library uses, like the report.
+    /// Returns the number of changed rows of each table, without the rows. Like the report, omits tables that only the library uses.
     public func summary() -> [TableChanges] {
         var tables: [String: TableChanges] = [:]
         for table in changes.outline.tables where table.count > 0 && !OwnTables.recordsProgress(table.name) {

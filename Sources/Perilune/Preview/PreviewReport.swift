@@ -19,7 +19,7 @@ public struct PreviewReport: Codable, Sendable, Equatable {
     /// Creates a report without changes.
     package init() {}
 
-    /// Removes the changes of rows and schema objects that only the library needs.
+    /// Removes changes to rows and schema objects that only the library uses.
     mutating func removeProgress() {
         tables.removeAll { OwnTables.recordsProgress($0.name) }
         schema.removeAll { OwnTables.recordsProgress($0.table) || $0.name.foldedName.hasPrefix(OwnTables.triggerPrefix) }

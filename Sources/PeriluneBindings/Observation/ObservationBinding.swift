@@ -92,7 +92,7 @@ struct ObservationBinding {
         try table.setFunction("take_signal") { [observers] arguments in
             [.boolean(try observers.value(of: arguments[1]).takeSignal())]
         }
-        // (observer) returns whether rows may have changed since the last call, and not only the schema.
+        // (observer) returns whether rows may have changed since the last call; false if only the schema has changed.
         try table.setFunction("take_row_changes") { [observers] arguments in
             [.boolean(try observers.value(of: arguments[1]).takeRowChanges())]
         }

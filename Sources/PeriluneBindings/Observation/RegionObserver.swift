@@ -14,7 +14,7 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
         var region = DatabaseRegion.fullDatabase
         /// SQLite's change count before the transaction's first relevant statement.
         var countAtStart: sqlite3_int64?
-        /// Whether rows may have changed, even if SQLite's change count is the same.
+        /// Whether rows may have changed even though SQLite's change count has not.
         var isNotified = false
         /// Whether the transaction may have changed the schema.
         var hasSchemaChanges = false
@@ -111,11 +111,11 @@ extension DatabaseEventKind {
     /// The columns of the schema tables.
     private static let schemaColumns: Set = ["type", "name", "tbl_name", "rootpage", "sql"]
 
-    /// Whether the event is only the declaration of a table-valued function.
+    /// Whether SQLite only declares a table-valued function.
     ///
-    /// When a connection compiles the first statement with a function such as `pragma_table_info`, SQLite declares its columns like those
-    /// of a new table, and asks to update all columns of the schema table. It writes nothing. `CREATE TABLE` also asks to insert a row.
-    /// `ALTER TABLE` and `DROP TABLE` update fewer columns.
+    /// When a connection first compiles a statement that uses a function such as `pragma_table_info`, SQLite declares the columns of the
+    /// function like those of a new table. It asks the authorizer for permission to update all columns of the schema table, but writes
+    /// nothing. `CREATE TABLE` also asks for permission to insert a row; `ALTER TABLE` and `DROP TABLE` update fewer columns.
     fileprivate var isDeclaration: Bool {
         guard case .update(tableName: "sqlite_master", let columns) = self else { return false }
         return columns == Self.schemaColumns

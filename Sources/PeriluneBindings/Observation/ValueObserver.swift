@@ -124,7 +124,7 @@ final class ValueObserver: DatabaseValueObserver {
         listener.takeSignal()
     }
 
-    /// Returns whether rows may have changed since the last call, and not only the schema.
+    /// Returns whether rows may have changed since the last call; false if only the schema has changed.
     func takeRowChanges() -> Bool {
         listener.takeRowChanges()
     }

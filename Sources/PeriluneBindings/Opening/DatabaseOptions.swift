@@ -77,7 +77,7 @@ struct DatabaseOptions {
     private static func seconds(_ value: LuaValue) throws -> Double {
         if case .string(let text) = value, let duration = DurationText.read(text.description) { return duration / .seconds(1) }
         let seconds = try Double.fromLua(value)
-        // Other libraries count milliseconds. Text with a unit may state a longer time.
+        // Other libraries expect milliseconds, so a large number is probably a mistake. Text with a unit is not limited.
         guard !(1000...2_000_000).contains(seconds) else {
             throw BindingError(
                 "argument",

@@ -99,7 +99,7 @@ final class DateBinding {
         }
     }
 
-    /// Reads a date like `readDate`. The error for a time in words, such as "today", names the function that returns it.
+    /// Reads a date like `readDate`. If the text describes a time in words, such as "today", the error names the call to use.
     private func readGivenDate(_ value: LuaValue) throws -> DateTime {
         do {
             return try readDate(value)
@@ -111,7 +111,7 @@ final class DateBinding {
         }
     }
 
-    /// Returns the call for a time in words; `nil` for other texts.
+    /// Returns the call that replaces a time in words; `nil` for other text.
     private static func call(for words: String) -> String? {
         switch words.lowercased() {
         case "now", "current_timestamp": return "perilune.now()"
@@ -260,7 +260,7 @@ final class DateBinding {
 
     /// Reads the name of a format.
     ///
-    /// - Parameter orPattern: Whether the caller also accepts patterns, which the error then names.
+    /// - Parameter orPattern: Whether the caller also accepts patterns; if so, the error mentions them.
     private func readFormat(_ value: LuaValue, orPattern: Bool = false) throws -> DateFormat {
         if case .string(let name) = value, let format = DateFormat(rawValue: name.description) { return format }
         let names = DateFormat.allCases.map(\.rawValue).joined(separator: ", ")

@@ -114,7 +114,7 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
         return answer == "y" || answer == "yes"
     }
 
-    /// Returns the numbers of changes that undo others.
+    /// Returns the numbers of changes after undoing: inserted rows are deleted, and deleted rows are inserted.
     private static func reversed(_ table: TableChanges) -> TableChanges {
         var table = table
         (table.inserted, table.deleted) = (table.deleted, table.inserted)

@@ -46,7 +46,7 @@ struct DumpCommand: ParsableCommand {
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
-    /// Extensions of files that contain something else than SQL.
+    /// The extensions of files that do not contain SQL.
     private static let otherFormats: Set = [
         "csv", "tsv", "json", "jsonl", "ndjson", "md", "html", "htm", "xlsx", "parquet", "db", "sqlite", "sqlite3",
     ]

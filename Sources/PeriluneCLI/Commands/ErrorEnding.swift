@@ -92,7 +92,7 @@ struct ErrorEnding {
 
     /// Returns the message about an unknown option, with its replacement.
     ///
-    /// - Parameter nearest: The suggestion of the parser.
+    /// - Parameter nearest: The parser's suggestion.
     private func unknownOption(_ name: String, nearest: String?) -> String {
         var message = "Unknown option '\(name)'"
         if let use = OtherNames.option(name, of: command) {

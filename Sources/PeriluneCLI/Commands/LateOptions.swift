@@ -1,5 +1,6 @@
-/// Options of `perilune run` that a script receives, because they follow its first argument: in `run close.lua 2026-03 --preview`, the script
-/// changes the database. A note on standard error reports those without which the run does something else than it seems to do.
+/// Options of `perilune run` that are passed to the script because they follow its first argument. For example,
+/// `run close.lua 2026-03 --preview` makes no preview, and the script changes the database. A note on standard error reports the options
+/// that select the database or protect data.
 struct LateOptions {
     private let file: String
     private let argument: String
@@ -8,7 +9,7 @@ struct LateOptions {
     /// - Parameters:
     ///   - words: The arguments after `run`.
     ///   - hasDatabase: Whether the run has been given a database, or needs none.
-    ///   - given: The protecting options that the run has.
+    ///   - given: The protective options that the run has.
     /// - Returns: `nil` if there is nothing to report.
     init?(_ words: [String], hasDatabase: Bool, given: Set<String> = []) {
         guard let late = RunArguments.lateOptions(in: words) else { return nil }

@@ -130,7 +130,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
         if exitStatus != 0 { throw ExitCode(exitStatus) }
     }
 
-    /// Returns advice on a word that was given as the folder, but is meant as something else: `migrate status`, `migrate --down 0002_tax`.
+    /// Returns advice on a word in place of the folder that has another meaning, as in `migrate status` or `migrate --down 0002_tax`.
     private func helpOnMissingFolder(_ word: String) -> String? {
         if let use = OtherNames.option("--" + word, of: "migrate") {
             return "use `\(use.hasPrefix("perilune") ? use : "perilune migrate \(use)")`"

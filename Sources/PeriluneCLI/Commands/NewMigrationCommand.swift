@@ -35,7 +35,7 @@ struct NewMigrationCommand: ParsableCommand {
     }
 
     func run() throws {
-        // A name may have the extension of the file.
+        // The name may include the extension of the file.
         let ending = [".sql", ".lua"].first(where: name.lowercased().hasSuffix)
         var migration = NewMigration(
             folder: FolderSetting(.migrations, option: folder, named: "--folder").path,

@@ -1,11 +1,11 @@
 /// Names of commands and options in other programs, mapped to the names in Perilune.
 enum OtherNames {
-    /// Returns a suggestion for a command name from another program, such as `repl`, or `automations logs` for a subcommand.
+    /// Returns a suggestion for a command of another program, such as `repl`, or for a subcommand, such as `automations logs`.
     static func command(_ name: String) -> String? {
         commands[name].map { "use `perilune \($0)`" }
     }
 
-    /// Returns the replacement for an option from another program, such as `--db`; `nil` if no option here has its purpose.
+    /// Returns the replacement for an option from another program, such as `--db`; `nil` if Perilune has no such option.
     ///
     /// - Parameter command: The command; `nil` if the option takes its place, as in `perilune -e CODE`.
     static func option(_ name: String, of command: String?) -> String? {
@@ -14,14 +14,14 @@ enum OtherNames {
             return PeriluneCommand.has(own, command: "run") ? "perilune run \(own)" : nil
         }
         if let use = options["\(command) \(name)"] { return use }
-        // sqlite3 writes its options with one dash.
+        // The options of sqlite3 begin with one dash.
         let isWord = name.hasPrefix("-") && !name.hasPrefix("--") && name.count > 2
         guard let use = options[name] ?? (isWord ? options["-" + name] ?? "-" + name : nil) else { return nil }
         return PeriluneCommand.has(use, command: command) ? use : nil
     }
 
-    /// Returns the first option that begins with one dash and has more than one letter, such as `-header`. The argument parser would take its
-    /// letters for options of their own, and show the help for the letter `h`.
+    /// Returns the first option that begins with one dash and has more than one letter, such as `-header`. The argument parser would treat
+    /// each letter as an option, and show the help for the letter `h`.
     static func wordWithOneDash(in arguments: [String]) -> String? {
         zip(arguments, [""] + arguments).first { argument, previous in
             argument.wholeMatch(of: /-[A-Za-z][A-Za-z-]+/) != nil && !["-e", "-p", "--parameter"].contains(previous)

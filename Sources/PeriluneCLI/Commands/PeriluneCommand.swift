@@ -27,7 +27,7 @@ struct PeriluneCommand: ParsableCommand {
             DoctorCommand.self, CompletionCommand.self, ManualCommand.self, VersionCommand.self,
         ])
 
-    /// Returns whether a command has an option. Other words than options, and commands with subcommands, are not checked.
+    /// Returns whether a command has an option. For words that are not options, and for commands with subcommands, returns true.
     static func has(_ option: String, command name: String) -> Bool {
         guard option.hasPrefix("-"),
             let command = configuration.subcommands.first(where: { $0.configuration.commandName == name }),

@@ -98,7 +98,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
 
     /// Returns the SQL text of an argument; `-` reads it from standard input.
     ///
-    /// - Throws: ``CommandFailure`` for a database file and for commands of other shells, such as `.tables`.
+    /// - Throws: ``CommandFailure`` for a database file, and for a command of another shell, such as `.tables`.
     static func statement(_ sql: String) throws -> String {
         guard sql != "-" else { return String(decoding: try StandardStreams.readInput(), as: UTF8.self) }
         if DatabaseFile.isDatabase(sql) {

@@ -28,7 +28,7 @@ enum RunArguments {
             + scriptArguments
     }
 
-    /// Returns the option directly after the script's path that `run` does not have, or `nil`.
+    /// Returns an unknown option directly after the script's path, or `nil`.
     ///
     /// - Parameter arguments: The arguments after `run`.
     static func unknownOption(in arguments: [String]) -> String? {
@@ -37,10 +37,10 @@ enum RunArguments {
         return last.flatMap { isLongOption($0) && optionLength([$0], at: 0) == nil ? $0 : nil }
     }
 
-    /// Returns the options that belong to the script only because they follow another argument of the script.
+    /// Returns the options of `run` that are passed to the script because they follow its first argument.
     ///
     /// - Parameter arguments: The arguments after `run`.
-    /// - Returns: The path of the script, the argument that they follow, and their names; `nil` without such options, or if `--` precedes them.
+    /// - Returns: The script's path, its first argument, and the names of the options; `nil` if there are none, or if `--` precedes them.
     static func lateOptions(in arguments: [String]) -> (file: String, argument: String, names: Set<String>)? {
         guard let file = indexOfFile(in: arguments) else { return nil }
         let rest = arguments[endOfOptions(in: arguments, after: file)...]

@@ -79,7 +79,7 @@ enum ColumnKind: String, Sendable {
         }
     }
 
-    /// Describes the values that could take the place of an invalid text.
+    /// Describes the values that would be valid in place of the given text.
     func expectation(for bytes: [UInt8]) -> String {
         switch self {
         case .integer where NumberText.isLongInteger(bytes), .real where NumberText.isLongInteger(bytes):
@@ -88,7 +88,7 @@ enum ColumnKind: String, Sendable {
             do {
                 _ = try DateTime(parsing: bytes)
             } catch let error as DateError where error.code == .partOutOfRange {
-                // "expected a day from 1 to 28 in month 2, got 30" is clearer than a format to which the text conforms.
+                // The text has the right format, so the error names the valid range: "expected a day from 1 to 28 in month 2, got 30".
                 let end = error.message.range(of: ", got ")?.lowerBound ?? error.message.endIndex
                 return String(error.message[..<end].trimmingPrefix("expected "))
             } catch {}

@@ -54,7 +54,7 @@ struct MigrationCommandRunner {
                 + "restore the file, and put the change in a new migration")
     }
 
-    /// Reports the applied migrations that the folder does not have: it may belong to an earlier release.
+    /// Reports applied migrations that are missing from the folder, which may belong to an earlier release.
     private func noteUnknown(_ status: ScriptMigrations.Status) {
         guard !status.unknown.isEmpty else { return }
         note("the database has applied migrations that are not in \(request.folder): \(Self.list(status.unknown))")

@@ -100,7 +100,7 @@ struct MigrationSession {
         report.addHelp(for: ScriptRequest(sources: []))
         if report.sql != nil, !error.code.isLimit, let names = await host.databaseNames() {
             var schema = SchemaNames(names)
-            // The names are read after the rollback, without the columns that the migration has added.
+            // The names were read after the rollback, so the columns that the migration added are missing.
             let hasAdded = migration(of: error).map { schema.addColumns(of: $0) } ?? false
             if report.help == nil || hasAdded { report.addSuggestion(from: schema) }
         }
@@ -109,7 +109,7 @@ struct MigrationSession {
 }
 
 extension SchemaNames {
-    /// Adds the columns that SQL adds to tables. Returns whether there are any.
+    /// Adds the columns that `ALTER TABLE` statements in SQL text add. Returns whether it has found any.
     fileprivate mutating func addColumns(of sql: String) -> Bool {
         var hasAdded = false
         for match in sql.matches(of: /(?i)\balter\s+table\s+["`\[]?(\w+)["`\]]?\s+add\s+(?:column\s+)?["`\[]?(\w+)/) {

@@ -71,7 +71,7 @@ enum DatabaseFile {
         return (try? file.read(upToCount: header.count)) == Data(header)
     }
 
-    /// The bytes at the start of every database that is not encrypted.
+    /// The first bytes of every unencrypted database.
     static let header = Array("SQLite format 3".utf8)
 
     /// Removes a database and the files that SQLite keeps next to it.

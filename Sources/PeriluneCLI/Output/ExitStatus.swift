@@ -59,7 +59,7 @@ struct CommandFailure: Error {
         self.status = status ?? ExitStatus.status(forKind: report.kind)
     }
 
-    /// Creates the failure of a script. Its errors of kind `usage` concern its own calls, and not the command line.
+    /// Creates the failure of a script. Its errors of kind `usage` concern its own calls, not the command line.
     init(ofScript report: ErrorReport) {
         self.init(report, status: report.kind == "usage" ? ExitStatus.failure : nil)
     }

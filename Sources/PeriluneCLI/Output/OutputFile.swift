@@ -82,7 +82,7 @@ enum OutputDestination {
         self = if let path, path != "-" { .file(try OutputFile(path)) } else { .standardOutput }
     }
 
-    /// Returns the extension of a file name that looks like the name of a format, in lower case; `nil` without one.
+    /// Returns the extension of a file name in lower case if it could be the name of a format; otherwise `nil`.
     static func format(of path: String) -> String? {
         let name = PathParts(path).name
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }

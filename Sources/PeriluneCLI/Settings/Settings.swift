@@ -106,7 +106,7 @@ struct Settings: Sendable {
         return "\(setting.rawValue): \(value.text)\(value.origin)"
     }
 
-    /// A note on a settings file that is ignored; `nil` without one.
+    /// A note about an ignored settings file; `nil` if no file is ignored.
     static var noteOnIgnoredFile: String? {
         current.ignoredFile.map { "ignored the settings in \($0), because every user can write to that folder" }
     }

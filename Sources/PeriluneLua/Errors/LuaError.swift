@@ -58,8 +58,9 @@ public struct LuaError: Error {
     /// The kind of an error object, which identifies the error for programs and scripts. Scripts and Swift functions may define
     /// their own kinds.
     ///
-    /// The page LuaErrors of the reference lists the kinds of the library. The constants have the same words, except that `constraint_unique`
-    /// is ``uniqueConstraint``, and so on. Compare with constants, because a misspelled literal compiles.
+    /// The page LuaErrors of the reference lists the kinds of the library. Most constants have the same words in the same order. For
+    /// constraints, the order is reversed: `constraint_unique` is ``uniqueConstraint``. Compare with constants, because a misspelled
+    /// literal compiles.
     public struct Kind: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The text of the field `kind`.
         public let rawValue: String

@@ -34,7 +34,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         private var comesSoon = false
         private var batchesUntilIdleJobs = 0
 
-        /// Waits up to this duration are short, and polling takes no longer. Waking a thread takes 5 to 20 µs.
+        /// The maximum duration of a short wait, and of polling. Waking a thread takes 5 to 20 µs.
         private static let soon = Duration.microseconds(50)
         private static let patience = 64
 
@@ -100,7 +100,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
             pthread_mutex_lock(mutex)
         }
 
-        /// Removes and returns the idle jobs, if the thread is idle or has been busy for too long.
+        /// Removes and returns the idle jobs if the thread is idle or has been busy for too long; otherwise returns an empty list.
         private func dueIdleJobs() -> [Work] {
             batchesUntilIdleJobs -= 1
             guard jobs.isEmpty || batchesUntilIdleJobs <= 0 else { return [] }
@@ -191,7 +191,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         shared.add(.notice(body))
     }
 
-    /// Schedules a closure for the time when the thread has no other jobs. If it always has some, the closure runs after a number of them.
+    /// Schedules a closure to run when the thread is idle. If the thread stays busy, the closure runs after a number of job batches.
     package func enqueueWhenIdle(_ body: @escaping @Sendable () -> Void) {
         shared.addIdleJob(.notice(body))
     }

@@ -261,7 +261,7 @@ public final class LuaUserdataType<Value> {
     /// Returns the Swift value of a userdata of this type at a stack index.
     private func held(at index: CInt, for user: String) throws(LuaError) -> Value {
         if isInline, let bytes = lua_touserdata(core.L, index) { return bytes.load(as: Value.self) }
-        // Few steps, because each use of a generic type costs a lookup of its metadata.
+        // Each use of a generic type costs a lookup of its metadata, so this function uses few of them.
         guard let object = plua_object(core.L, index),
             let value = Unmanaged<UserdataBox<Value>>.fromOpaque(object).takeUnretainedValue().value
         else {

@@ -14,7 +14,7 @@ public import Foundation
 ///     source: "return ...", arguments: report)
 /// ```
 ///
-/// Literals of mixed types need the type: `["id": 7, "customer": "Verne"] as ScriptValue`.
+/// Literals of mixed types need an explicit type: `["id": 7, "customer": "Verne"] as ScriptValue`.
 ///
 /// The value is a `Sendable` copy, independent of the Lua state. Empty tables and tables with the keys 1, 2, 3, ... become lists;
 /// other tables, records and rows become fields. Functions and other values that are not plain data become ``other(_:)``.

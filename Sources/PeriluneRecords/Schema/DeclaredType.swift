@@ -63,7 +63,7 @@ package struct DeclaredType: Sendable, Equatable {
         return has("real", "floa", "doub") ? .real : .numeric
     }
 
-    /// Returns whether a text contains a word. Compares bytes, which is faster than the functions of strings.
+    /// Returns whether text contains a word. Compares bytes, which is faster than the string functions.
     private static func contains(_ text: String, _ word: String) -> Bool {
         text.utf8.indices.contains { text.utf8[$0...].starts(with: word.utf8) }
     }

@@ -20,7 +20,7 @@ package enum OwnTables {
 
     private static let names: Set<String> = durable.union([migrations, checksums, automationRuns, commits, leases])
 
-    /// The tables in which triggers, schedules and processes are recorded for the library alone.
+    /// The tables in which the library records triggers, schedules and processes for its own use.
     private static let progress: Set<String> = [
         changes, "perilune_change_reader", "perilune_change_match", "perilune_owner", "perilune_schedule", commits,
         leases,
@@ -34,8 +34,8 @@ package enum OwnTables {
         contain(table) || name.foldedName.hasPrefix(triggerPrefix)
     }
 
-    /// Returns whether rows of a table are only the library's records of progress, which reports of changes omit. Jobs, signals and runs are
-    /// effects of scripts.
+    /// Returns whether a table contains only the library's records of its progress, which reports of changes omit. Jobs, signals and runs
+    /// are not omitted, because they are effects of scripts.
     package static func recordsProgress(_ table: String) -> Bool {
         progress.contains(table.foldedName)
     }

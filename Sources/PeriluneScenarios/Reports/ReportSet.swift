@@ -73,7 +73,7 @@ private final class ReportSink {
         (self.path, self.output) = (path, output)
         guard let path else { return }
         let folder = URL(filePath: path).deletingLastPathComponent()
-        // If the folder cannot be made, the file cannot be opened either, and `open` has the reason.
+        // If the folder cannot be created, opening the file fails, too, and `open` reports the reason.
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         if descriptor < 0 {

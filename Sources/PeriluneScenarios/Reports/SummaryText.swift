@@ -60,7 +60,7 @@ struct SummaryText {
 
     private static let mostFailures = 50
 
-    /// The first lines of a list, and the number of the other ones.
+    /// Returns the first lines of a list, and a line with the number of the others.
     private static func shortened(_ lines: [String]) -> [String] {
         let most = 5
         return lines.count > most ? lines.prefix(most) + ["  ... and \(lines.count - most) more"] : lines

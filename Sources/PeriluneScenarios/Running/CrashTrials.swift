@@ -10,7 +10,7 @@ struct CrashTrials {
     private var failures: [ScenarioFailure] = []
     private var reported: [[Int]] = []
     private var reportedMessages: Set<[String]> = []
-    /// The points of the runs that repeated a call with the same arguments, by the called function.
+    /// The crash points of the runs that repeated a call with the same arguments, by function.
     private var repetitions: [String: [[Int]]] = [:]
 
     private var scenario: Scenario { performance.scenario }
@@ -49,7 +49,7 @@ struct CrashTrials {
         return result
     }
 
-    /// Returns the points of the first runs in a list.
+    /// Returns the crash points of the first 20 runs as text.
     private static func text(_ runs: [[Int]]) -> String {
         let numbers = runs.prefix(20).map { $0.map(String.init).joined(separator: ",") }.joined(separator: " ")
         return runs.count > 20 ? numbers + " and others" : numbers

@@ -110,7 +110,7 @@ final class CoverageCollector: Sendable {
         }
     }
 
-    /// Returns the lines of a file that can run; `nil` for a file without code, whose end Lua counts as a line.
+    /// Returns the executable lines of a file; `nil` for a file without code, in which Lua would count the last line.
     private static func activeLines(of file: String) -> Set<Int>? {
         guard let text = try? ScriptHost.read(file), let state = try? LuaState(),
             let chunk = try? state.load(LuaString(text), named: file).compiled(named: file)

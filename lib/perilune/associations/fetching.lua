@@ -208,7 +208,7 @@ local function list_metatable(root, name, is_chosen)
       __name = "list of records", is_chosen = is_chosen,
       __call = function(_, ...) return require("perilune.associations.records").request_of_name(root, name, ...) end,
       __index = function(list, field)
-        -- A number is the index after the last element, at which each loop ends.
+        -- A number is the index after the last element, which each loop reads before it ends.
         if type(field) == "string" then return require("perilune.runtime.missing_list_fields")(list, field, "record:" .. name .. "()") end
       end,
     }

@@ -142,8 +142,8 @@ local function default_key(trigger)
   return type(trigger.key) ~= "table" and tostring(trigger.key) or trigger.row_key
 end
 
---- Queues a run. With the option `key`, the run has no key until it starts, because the option may need the row, and this transaction calls
--- no functions of the script.
+--- Queues a run. With the option `key`, the run has no key until it starts, because the option may need the row, and script functions are
+-- not called in this transaction.
 local function add_run(handle, self, change, key)
   local trigger = { kind = "change", table = change.table_name, operation = change.operation, key = key, row_key = change.row_key }
   runs.add_queued(handle, { automation = self.name, trigger = trigger, run_key = not self.key_function and default_key(trigger) or nil })
@@ -209,8 +209,8 @@ function change_log.fetch(self, trigger)
   end)
 end
 
---- Returns the default key of an automation's run: for a change, the key of the row, which may be deleted by now; for a record, the same as
--- for a change of its row; nil for other values.
+--- Returns the default key of an automation's run. For a change or a record, this is the key of the row, even if the row has been deleted.
+-- For other values, it is nil.
 function change_log.key_of(self, trigger, value)
   if trigger.kind == "change" then return default_key(trigger) end
   local info = value ~= nil and record_class.info_of(value)

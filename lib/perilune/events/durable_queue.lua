@@ -80,7 +80,8 @@ local function settle_code_change(self, run, code)
   end
 end
 
---- Returns the key of a run: from the option `key`, or from the row that triggered it or that a manually started run receives.
+--- Returns the key of a run: the result of the option `key`, or else the key of the row that triggered the run or was passed to a run
+-- started by hand.
 function durable_queue.key_of(self, context)
   local key = self.key_function and self.key_function(context)
   if key ~= nil then return key end

@@ -15,10 +15,10 @@ local function check_function(name, f)
   end
 end
 
--- Kept in a local variable, because scripts may change the library `debug` later.
+-- Kept in a local variable, because scripts may change the `debug` library later.
 local parameter_name = debug and debug.getlocal
 
---- Raises for a function that expects its timer as an argument, as in other libraries.
+--- Raises an error for a function that expects its timer as an argument, as in other libraries.
 local function check_parameter(name, f, ...)
   if parameter_name and select("#", ...) == 0 and parameter_name(f, 1) == "timer" then
     errors.raise("argument", ("%s: the function gets no timer; declare `local timer` first, then `timer = %s(...)`, and call "

@@ -54,7 +54,7 @@ function native.signal(observer) end
 ---@return boolean
 function native.take_signal(observer) end
 
---- Returns whether rows may have changed since the last call, and not only the schema.
+--- Returns whether rows may have changed since the last call; false if only the schema has changed.
 ---@param observer userdata
 ---@return boolean
 function native.take_row_changes(observer) end

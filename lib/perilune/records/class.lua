@@ -459,10 +459,10 @@ local function check_hook(name)
   raise("unknown_hook", ("no hook `%s`; did you mean `%s`?"):format(name, suggestion), { name = name, suggestion = suggestion })
 end
 
--- Kept in a local variable, because scripts may change the library `debug` later.
+-- Kept in a local variable, because scripts may change the `debug` library later.
 local parameter_name = debug and debug.getlocal
 
---- Raises for a function `validate` with a parameter for errors, which would receive the database.
+--- Raises an error for a `validate` function with a parameter for errors, as in other libraries. The parameter would be the database.
 local function check_validate(info, value)
   local parameter = type(value) == "function" and parameter_name and parameter_name(value, 2)
   if type(parameter) ~= "string" or not parameter:lower():find("^err") then return end

@@ -62,7 +62,7 @@ local cures = {
   refresh = "use record:update_changes{ column = value }",
 }
 
---- Raises for the name of a column to write, instead of options.
+--- Raises an error for the name of a column to write, given in place of options.
 local function check_is_no_column(verb, name)
   if type(name) ~= "string" or verb ~= "update" and verb ~= "save" then return end
   errors.raise("argument", ("%s: expected a table of options, got %s; use record:update_changes{ %s = value } to write single columns")

@@ -12,8 +12,8 @@ request_nodes.unused = unused
 request_nodes.compounds = { union = true, ["union all"] = true, intersect = true, except = true }
 
 --- Creates a node. Its fields: `op` and `parent`; the operand that it adds (`shape`, `other` or `detail`); `count`, the
--- position of the last value; and the nodes derived from it, of which records.derivation reads some: `key_node` with its `key_generation`; the lists `strings`,
--- `numbers` and `booleans` for `filter{ column = value }`, by the type of the value and the column; and `by_order`.
+-- position of the last value; and the nodes derived from it, some of which records.derivation reads: `key_node` with its `key_generation`;
+-- the lists `strings`, `numbers` and `booleans` for `filter{ column = value }`, by the type of the value and the column; and `by_order`.
 local function new_node(parent, op, count)
   if not parent then return { op = op, count = count, plans = {} } end
   local root, is_compound = parent.root, request_nodes.compounds[op]

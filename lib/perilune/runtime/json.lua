@@ -73,7 +73,7 @@ end
 
 local write
 
---- Fails for a row with several columns of one name, all but the first of which have only positions.
+--- Rejects a row with several columns of the same name: all but the first can be read only by position.
 local function check_columns(value, path, depth)
   if not require("perilune.native.records").is_row(value) then return end
   local is_there = {}
@@ -141,7 +141,7 @@ local function write_table(value, path, depth)
   if fields then return write_object(fields, path, depth) end
   local metatable = getmetatable(value)
   if metatable ~= nil and metatable ~= array_metatable and metatable ~= object_metatable then check_is_data(value, path, depth) end
-  -- A list of arguments has a length that includes nil at its end.
+  -- The length of a list of arguments includes nil values at its end.
   local length = type(metatable) == "table" and rawget(metatable, "__list_length")
   if length then return write_list(value, length, path, depth) end
   local count, is_array = list_length(value, path, depth), metatable == array_metatable

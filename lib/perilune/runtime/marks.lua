@@ -3,8 +3,8 @@
 
 local marks = {}
 
---- The number of unused positions before the values of a request. They are empty, so that request[1] and ipairs(request) reach __index and
--- raise an error. records.derivation copies them, too. `count` of a node includes them; a request within another one has none.
+--- The number of unused positions before the values of a request. They are empty, so that request[1] and ipairs(request) call __index,
+-- which raises an error. records.derivation relies on the same number. A node's `count` includes them; a request within another has none.
 marks.unused_positions = 2
 
 --- Returns whether a value is an expression: a condition, or any other value computed by SQL.

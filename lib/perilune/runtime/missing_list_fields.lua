@@ -1,4 +1,4 @@
---- Raises for a field that lists of rows and records do not have: a method of lists in other languages, or a field of the elements.
+--- Raises an error for a field that lists of rows and records do not have: a list method of other languages, or a field of the elements.
 -- Any other field is nil, as in a plain table.
 
 local errors = require "perilune.native.errors"
@@ -12,9 +12,9 @@ local function has_element_field(list, name)
   return is_field and value ~= nil
 end
 
--- @tparam ?string source the request in the message that fetches the elements, such as `record:books()`; `Class` by default
+-- @tparam ?string source the request that fetches the elements, for the message, such as `record:books()`; `Class` by default
 return function(list, name, source)
-  -- The field `n` is the length of a list that table.pack has made.
+  -- In lists from table.pack, the field `n` is the length.
   if type(name) ~= "string" or name == "n" then return nil end
   local use = has_element_field(list, name) and ("use list[1].%s, or a loop: for _, element in ipairs(list) do ... end"):format(name)
     or other_names.find("list", name)

@@ -119,7 +119,7 @@ function result_metatable.__index(result, name)
   errors.raise_unknown("member", name, names)
 end
 
---- The metatable of results of `t.run_protected`, which exist even if the script has failed.
+--- The metatable of results of `t.run_protected`. Such a result is true in a condition even if the script has failed.
 local protected_metatable = { __name = result_metatable.__name, __index = result_metatable.__index, __is_always_true = true }
 
 local function run(what, path, arguments)

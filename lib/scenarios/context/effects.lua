@@ -16,7 +16,7 @@ local function constant(count) return function() return count end end
 
 local effects = {}
 
---- The metatables of lists of arguments, by length. The length includes nil at the end, which a list cannot contain.
+--- The metatables of argument lists, by length. The length includes nil values at the end, which a plain list cannot contain.
 local metatables = {}
 
 local function metatable_of(length)
@@ -30,7 +30,7 @@ local function metatable_of(length)
   return metatable
 end
 
---- Turns the arguments of a call, a table with their number in `n`, into a list.
+--- Turns the arguments of a call into a list. They are given as a table with their number in `n`.
 function effects.list_of(arguments)
   local length = arguments.n or #arguments
   arguments.n = nil

@@ -6,7 +6,8 @@ local display = lazily "scenarios.reports.display"
 
 local scenario_cases = {}
 
---- Replaces each `{field}` in a name with a value of the case, whose number is for messages.
+--- Replaces each `{field}` in a name with the value of that field in the case.
+-- @tparam integer index the number of the case, for messages
 function scenario_cases.fill(name, case, index)
   return (name:gsub("{([%a_][%w_]*)}", function(field)
     local value = case[field]

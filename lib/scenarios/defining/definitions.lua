@@ -70,10 +70,10 @@ local function check_function(what, f)
   end
 end
 
--- Kept in a local variable, because scenarios may change the library `debug` later.
+-- Kept in a local variable, because scenarios may change the `debug` library later.
 local getinfo = debug and debug.getinfo
 
---- Raises for a function with more parameters than `t`, which would be nil.
+--- Raises an error for a function with parameters after `t`, which would be nil.
 local function check_parameters(what, f, use)
   local info = type(f) == "function" and getinfo and getinfo(f, "u")
   if info and info.nparams > 1 then state.mistake("%s: the function gets only `t`; %s", what, use) end
@@ -201,7 +201,7 @@ end
 
 -- Templates, factories and fixtures
 
---- Returns the end of a message about a second definition, if its file is executed twice.
+--- Returns the end of a message about a duplicate definition: an explanation if its file was executed twice, or else an empty string.
 local function own_place(same, file, line)
   if same.file ~= file or same.line ~= line then return "" end
   return "; the file is loaded already (support.lua is loaded before each file of scenarios), so it must not be required"

@@ -94,13 +94,13 @@ function error_aspects.read(who, what)
   return checks.options(who, what, kinds_of_aspects)
 end
 
---- Returns the error of the script that `t.run` has run; nil for other errors.
+--- Returns the script's error that caused an error of `t.run`; nil for other errors.
 local function cause_of(err)
   return field(err, "kind") == "script" and field(err, "cause") or nil
 end
 
---- Returns the differences between an error and an expectation, as lines; an empty list if it matches. An error of `t.run` also has the
--- properties of the script's error.
+--- Returns the differences between an error and an expectation as lines; an empty list if the error matches. In an error of `t.run`, the
+-- properties of the script's error match, too.
 function error_aspects.differences(err, wanted)
   local lines, cause = {}, cause_of(err)
   for _, name in ipairs(display.keys(wanted)) do

@@ -82,7 +82,7 @@ end
 local opposite = { ["+"] = "-", ["-"] = "+", [" "] = " " }
 
 --- Returns lines with marks: `+` for expected lines that are missing, `-` for unexpected lines. Common lines far from both are left out.
--- @tparam ?boolean is_change whether the expected text is the old version of the other one, so that its lines have `-`, and new lines `+`
+-- @tparam ?boolean is_change whether the expected text is the old version: then old lines are marked with `-`, and new lines with `+`
 return function(expected, actual, is_change)
   local list, is_near, shown, is_hidden = compared(lines_of(expected), lines_of(actual)), {}, {}, false
   for index, entry in ipairs(list) do

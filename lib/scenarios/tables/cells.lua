@@ -139,7 +139,7 @@ function storing.boolean(cell, place)
 end
 
 function storing.date(cell, place)
-  -- A number of this size would be a Julian day, 6,700 years ago.
+  -- As a date, a number with four digits would be a Julian day about 6,700 years ago.
   local is_year = cell.text:find("^%d%d%d%d$")
   return not is_year and instant(cell.text) or fail(place, "a date (2026-03-31 or 2026-03-31 18:00:00)", cell)
 end

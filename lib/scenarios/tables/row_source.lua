@@ -43,7 +43,7 @@ local function list_of(value)
   return value
 end
 
---- Returns the columns of an item in order; for plain tables, the positions of their list and the sorted names.
+--- Returns the columns of an item in order; for a plain table, its list positions and its sorted names.
 local function columns_of(item)
   if is_row(item) then return native_rows.columns(item) end
   if is_record(item) then

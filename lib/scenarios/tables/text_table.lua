@@ -99,7 +99,7 @@ local function read_row(what, names, texts, number)
   return row
 end
 
---- Returns advice on how to write rows, given as tables, as a text table; it shows the first row. For other tables, returns the matcher for
+--- Returns advice for rows that were given as tables: the first row as a text table. For other tables, the advice names the matcher for
 -- lists.
 local function advice(what, rows)
   local first = type(rows[1]) == "table" and rows[1] or rows
