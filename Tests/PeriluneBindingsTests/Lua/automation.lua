@@ -555,7 +555,7 @@ local function count_runs()
   end
 end
 
-test("reading the schema of another table does not make its next write a trigger", function()
+test("reading the schema of another table does not make its next write trigger a run", function()
   db:execute("CREATE TABLE watched (id INTEGER PRIMARY KEY); CREATE TABLE other (id INTEGER PRIMARY KEY)")
   local runs = count_runs()
   for _, read in ipairs{ db.columns, db.primary_key, db.indexes, db.foreign_keys } do
@@ -588,7 +588,7 @@ test("schema changes do not trigger automations on tables", function()
   equal(runs() > 0, true)
 end)
 
-test("an automation on a table runs exactly after the transactions in which a trigger of SQLite sees a change of the table", function()
+test("an automation on a table runs after exactly those transactions in which an SQLite trigger sees a change", function()
   db:execute([[
     CREATE TABLE watched (id INTEGER PRIMARY KEY, other_id INTEGER REFERENCES other(id) ON DELETE CASCADE, v TEXT);
     CREATE TABLE other (id INTEGER PRIMARY KEY, v TEXT);

@@ -213,7 +213,7 @@ local function define_with_code(change, key)
     end }
 end
 
-test("the option `key` of an automation that is triggered by changes determines the key of the run", function()
+test("the option `key` determines the key of a run that a change triggers", function()
   local Order = make_orders()
   define_with_code(Order:filter{ state = "paid" })
   db:execute("INSERT INTO orders VALUES (1, 'paid', 'R-1'), (2, 'paid', 'R-2')")
@@ -239,7 +239,7 @@ test("the key of a run stays the same after its row changes, and in the next pro
   remove_all()
 end)
 
-test("a signal that is sent before the run of a change starts reaches the run by its key", function()
+test("a signal sent before the run for a change starts reaches the run by its key", function()
   make_orders()
   define_with_code("orders")
   db:execute("INSERT INTO orders VALUES (1, 'paid', 'R-1')")
@@ -263,7 +263,7 @@ test("a run whose process ended before its key was recorded computes the key aga
   remove_all()
 end)
 
-test("a key of nil means the key of the changed row", function()
+test("if the option `key` returns nil, the key of the changed row is used", function()
   make_orders()
   define_with_code("orders", function(run) return run.value and run.value.code end)
   db:execute("INSERT INTO orders VALUES (7, 'paid', NULL); DELETE FROM orders WHERE id = 7")

@@ -1945,7 +1945,7 @@ for _, value in ipairs(ada) do end  --! pairs(record)
 ]==])
 end)
 
-test("fields that lists of associated records lack lead to the calls to use", function()
+test("fields that lists of associated records lack are refused, and the errors name the calls to use", function()
   guesses([==[(function() local ada = Customer:including_all(Customer.invoices):find(1) local list = ada.invoices return %s end)()]==], [==[
 list.count  --! #list
 list.length  --! #list
@@ -1971,7 +1971,7 @@ list(ada):order("number"):pluck("number")  --> {"A1", "A2"}
 ]==])
 end)
 
-test("fields that fetched lists of rows, records and values lack lead to the calls to use", function()
+test("fields that fetched lists of rows, records and values lack are refused, and the errors name the calls to use", function()
   guesses([==[%s]==], [==[
 db:fetch_all("SELECT name FROM customer").count  --! #list
 db:fetch_all("SELECT name FROM customer").length  --! #list
@@ -2002,7 +2002,7 @@ Customer:fetch_all()[4]  --> nil
 ]==])
 end)
 
-test("fetched lists behave like plain tables otherwise", function()
+test("apart from missing fields, fetched lists behave like plain tables", function()
   guesses([==[%s]==], [==[
 getmetatable(db:fetch_all("SELECT 1"))  --> nil
 getmetatable(Customer:fetch_all())  --> nil
@@ -2020,7 +2020,7 @@ tostring(db:fetch_all("SELECT 1")):match("^table: ")  --> "table: "
 ]==])
 end)
 
-test("rows and records in place of values and lists lead to the right one", function()
+test("rows and records used as values or lists are refused, and the errors name the calls to use", function()
   guesses([==[%s]==], [==[
 db:fetch_one("SELECT COUNT(*) FROM customer") + 1  --! db:fetch_value(sql, ...)
 1 - db:fetch_one("SELECT COUNT(*) FROM customer")  --! db:fetch_value(sql, ...)
@@ -2034,7 +2034,7 @@ db:fetch_one("SELECT 2")()  --! call a row value
 ]==])
 end)
 
-test("named values for placeholders without names lead to placeholders with names", function()
+test("named values for placeholders without names are refused, and the errors name the placeholders to write", function()
   guesses([==[%s]==], [==[
 db:fetch_one("SELECT * FROM customer WHERE name = ?", { name = "Ada" })  --! write :name in place of `?`
 db:execute("UPDATE customer SET name = ? WHERE id = ?", { name = "x", id = 1 })  --! write :id in place of `?`
@@ -2044,7 +2044,7 @@ db:execute("UPDATE customer SET name = ? WHERE id = :id", { id = 1 })  --! nil e
 ]==])
 end)
 
-test("spans in words, dates in words and milliseconds lead to the right values", function()
+test("time spans and dates in words, and milliseconds, are refused, and the errors name the replacement", function()
   guesses([==[%s]==], [==[
 perilune.now() + "1h"  --! date:add{ days = 1 }
 perilune.now() - "7 days"  --! date:add{ days = -1 }
@@ -2062,7 +2062,7 @@ perilune.queue(nil, { busy_timeout = 30 })  --> database (in memory)
 ]==])
 end)
 
-test("hooks and validations of other libraries lead to the ones of record classes", function()
+test("hooks and validations of other libraries are refused, and the errors name the replacement", function()
   guesses([==[%s]==], [==[
 (function() function Customer:on_save() end end)()  --! did_save
 (function() function Customer:onUpdate() end end)()  --! did_update
@@ -2081,7 +2081,7 @@ perilune.record("customer", { on_save = print })  --! did_save
 ]==])
 end)
 
-test("calls of records, requests and databases in other libraries lead to the ones here", function()
+test("calls on records, requests and databases as in other libraries are refused, and the errors name the replacement", function()
   guesses([==[%s]==], [==[
 invoice:date("due")  --! record.column
 invoice:update("total")  --! record:update_changes{ total = value }
@@ -2098,7 +2098,7 @@ perilune.json.encode(0 / 0)  --! NaN
 ]==])
 end)
 
-test("calls of timers, jobs and errors in other libraries lead to the ones here", function()
+test("calls for timers, jobs and errors as in other libraries are refused, and the errors name the replacement", function()
   guesses([==[%s]==], [==[
 perilune.every("1s", function(timer) timer:cancel() end)  --! declare `local timer` first
 perilune.after("1s", function(timer) timer:cancel() end)  --! declare `local timer` first
@@ -2112,7 +2112,7 @@ perilune.inspect{ 1, 2 }  --! perilune.json.encode(value) for lists
 ]==])
 end)
 
-test("dates and parameters in other notations lead to the ones here", function()
+test("dates and parameters in other notations are refused, and the errors name the right notation", function()
   guesses([==[%s]==], [==[
 perilune.date("2026-01-01"):add(30, "days")  --! { days = 1 }
 perilune.date("2026-01-01"):format("%d %b %Y")  --! months and weekdays have no names

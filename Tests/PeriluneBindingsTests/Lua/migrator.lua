@@ -971,7 +971,7 @@ test("Perilune's own tables are not schema differences", function()
   automation:remove()
 end)
 
-test("an error about an unknown name suggests columns and tables that its transaction has added", function()
+test("an error about an unknown name suggests columns and tables that the failed transaction added", function()
   db:execute("CREATE TABLE z (id INTEGER PRIMARY KEY)")
   local function add_label()
     db:execute("ALTER TABLE z ADD COLUMN label")

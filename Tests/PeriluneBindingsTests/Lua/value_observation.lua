@@ -150,7 +150,7 @@ test("observations detect schema changes", function()
   equal(got[1].country, "US")
 end)
 
-test("reading the schema of a table does not make an observation of another table fetch again", function()
+test("reading the schema of a table causes no fetch in an observation of another table", function()
   db:execute("CREATE TABLE other (id INTEGER PRIMARY KEY)")
   local fetches, deliveries, shared = 0, 0, 0
   db:observe(function(db) fetches = fetches + 1 return names(db) end, function() end)

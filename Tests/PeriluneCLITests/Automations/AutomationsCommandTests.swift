@@ -158,7 +158,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: folder.path + "/x.sqlite")) == before)
     }
 
-    @Test func `a preview omits the records of handlers and of changes for durable automations`() throws {
+    @Test func `a preview omits the rows that record handlers, and changes for durable automations`() throws {
         let durable = "perilune.automation{ name = 'stored', durable = true, on = { change = 'product' }, run = function() end }"
         let folder = try TestFolder([
             "a.lua": """

@@ -40,7 +40,7 @@ import Testing
         #expect(result.output.contains(part), "\(result.output)")
     }
 
-    @Test func `help on a Swift type leads to the documentation of the package`() throws {
+    @Test func `help on a Swift type refers to the documentation of the package`() throws {
         let result = try TestFolder().perilune("help", "ScriptHost")
         #expect(result.status == 64)
         #expect(

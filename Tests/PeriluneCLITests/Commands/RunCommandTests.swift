@@ -42,7 +42,7 @@ import Testing
         ("io.write('a\\n')", "a\n"), ("io.stdout:write('a\\n'), 42", "a\n42\n"), ("perilune.after(0, print, 'a')", "a\n"),
         ("perilune.spawn(print, 'a')", "a\n"), ("db:execute('CREATE TABLE t (a)')", ""),
     ])
-    func `code from options does not show handles, or the outcomes of statements`(code: String, output: String) throws {
+    func `handles and outcomes of statements that the code of -e returns are not printed`(code: String, output: String) throws {
         let result = try TestFolder().perilune("run", "-e", code)
         #expect((result.status, result.output, result.errors) == (0, output, ""))
     }
@@ -317,7 +317,7 @@ import Testing
         #expect(result.errors == "error: cannot read none.lua: No such file or directory\n")
     }
 
-    @Test func `arguments of code need a file`() throws {
+    @Test func `arguments for the code of -e need a file before them`() throws {
         let folder = try TestFolder()
         let missing = try folder.perilune("run", "-e", "print(...)", "a", "b")
         #expect(missing.status == 74)
@@ -355,7 +355,7 @@ import Testing
         #expect((result.status, result.output, result.errors) == (status, "x", ""))
     }
 
-    @Test func `a wrong call in a script is a failure of the script, and not wrong usage of the command`() throws {
+    @Test func `an error of kind usage in a script is a failure of the script, not a usage error of the command`() throws {
         let folder = try TestFolder([
             "migrations/0001_a.lua": "return function(db) error{ kind = 'usage', message = 'wrong' } end"
         ])
@@ -706,7 +706,7 @@ import Testing
         }
     }
 
-    @Test func `an option of another program is not replaced by one that the command does not have`() throws {
+    @Test func `no replacement is suggested if the command does not have it`() throws {
         let folder = try TestFolder()
         for arguments in [
             ["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--dry-run"], ["apply", "x.plan", "--dry-run"],
@@ -734,7 +734,7 @@ import Testing
         #expect(try folder.perilune("run", "a.lua", "-header").output == "-header\n")
     }
 
-    @Test func `a database that is given as an argument leads to the option`() throws {
+    @Test func `a database given as an argument is refused, and the error names the option`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (a)')").status == 0)
         for (arguments, message) in [

@@ -499,7 +499,7 @@ import Testing
         #expect(result.status == 65 && result.errors.contains("got \"soon\""), "\(result.errors)")
     }
 
-    @Test func `a file without a header leads to the names of the table's columns`() throws {
+    @Test func `the error for a file without a header lists the table's columns`() throws {
         let folder = try TestFolder(["a.csv": "40;Ivo;Kiel\n41;Ada;Ulm\n"])
         let table = "db:execute[[CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, note TEXT)]]"
         #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", table).status == 0)

@@ -579,14 +579,14 @@ import Testing
         (["--down", "0001_create"], "did you mean `perilune migrate --down --to 0001_create`?"),
         (["--down", "2"], "--down undoes the last migration; with --to NAME, all that come after NAME"),
     ])
-    func `a word that is meant as an option, but taken as the folder, leads to the option`(words: [String], help: String) throws {
+    func `a word that is not meant as the folder is reported with the call to use`(words: [String], help: String) throws {
         let folder = try migrated()
         let result = try CommandProcess(TestFolder.binary, ["migrate", "--database", "x.sqlite"] + words, in: folder).wait()
         #expect(result.status == 74 && result.errors.hasPrefix("error: cannot read the folder of migrations "))
         #expect(result.errors.hasSuffix("\n  help  \(help)\n"), "\(result.errors)")
     }
 
-    @Test func `a version, and a command for new migrations, lead to the words of this command`() throws {
+    @Test func `options and subcommands of other migration tools are refused, and the errors name the replacement`() throws {
         let folder = try migrated()
         let version = try folder.perilune("migrate", "--version", "0001_create", "--database", "x.sqlite")
         #expect((version.status, version.output) == (64, ""))
@@ -597,7 +597,7 @@ import Testing
     }
 
     @Test(arguments: ["_down.sql", "-down.lua"])
-    func `a migration with the name of another and down is refused, and nothing is migrated`(ending: String) throws {
+    func `a migration with the name of another one and the suffix down is refused`(ending: String) throws {
         let folder = try folder(["migrations/0001_create\(ending)": "DROP TABLE book"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect(result.status == 1)

@@ -45,7 +45,7 @@ import Testing
         #expect(try await runner.evaluate("return order") == expected)
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a closure for an idle thread runs after all jobs, even jobs that others add`()
+    @Test(.timeLimit(.minutes(10))) func `a closure for an idle thread runs after all jobs, even jobs that other jobs add`()
         async throws
     {
         let thread = LuaThread()
@@ -65,7 +65,7 @@ import Testing
         #expect(order.withLock { $0 } == ["first", "second", "idle"])
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a closure for an idle thread runs even if the thread never is idle`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `a closure for an idle thread runs even if the thread is never idle`() async throws {
         let thread = LuaThread()
         let isBusy = Atomic(true)
         @Sendable func work() { if isBusy.load(ordering: .relaxed) { thread.enqueue { work() } } }
@@ -74,7 +74,7 @@ import Testing
         isBusy.store(false, ordering: .relaxed)
     }
 
-    @Test func `a thread that waits takes jobs after short and long pauses`() async throws {
+    @Test func `a waiting thread runs new jobs after short and long pauses`() async throws {
         let runner = try Runner(LuaThread())
         for pause in [0, 10, 60, 1000, 0, 0] {
             for _ in 0..<5 {

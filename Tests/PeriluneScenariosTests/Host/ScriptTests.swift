@@ -57,7 +57,7 @@ import Testing
         #expect(run.summary.count(.passed) == 1, "\(run[.pretty])")
     }
 
-    @Test func `a script that does not exist leads to the path that was meant`() async throws {
+    @Test func `the error for a missing script names the path that was probably meant`() async throws {
         let run = try await run(
             "return 1",
             """

@@ -161,7 +161,7 @@ test("an uncaught error of a script fails the scenario", function()
   matches(failure("t.run('x', 1)").message, "t.run: argument 2: expected a table of arguments")
 end)
 
-test("an error of t.run has the properties of the script's error for expect_error", function()
+test("expect_error finds the properties of the script's error in an error of t.run", function()
   local _, err = pcall(function()
     db:execute("CREATE TABLE one (id INTEGER PRIMARY KEY); INSERT INTO one VALUES (1); INSERT INTO one VALUES (1)")
   end)
@@ -488,7 +488,7 @@ test("a year alone is not an instant for the clock", function()
   passes("t.clock:set('2026-02-28') check(true)", host)
 end)
 
-test("members of other test libraries lead to the members of the context", function()
+test("members of other test libraries are refused, and the errors name the members to use", function()
   for call, use in pairs{
     ["t.note(t, 'x')"] = "as in t.note(...)", ["t.id = 1"] = "t.fixtures.name", ["t.freeze('2026-01-01')"] = "t.clock:set", ["t.add_cleanup(print)"] = "t.defer(f)",
     ["t.sql('SELECT 1')"] = "t.db:execute", ["t.emit('x')"] = "perilune.emit", ["t.clock:run_all()"] = "t.clock:advance", ["t.effects.mail:with(1)"] = "a function as the value",
@@ -498,14 +498,14 @@ test("members of other test libraries lead to the members of the context", funct
   end
 end)
 
-test("a fixture that returns a function to clean up leads to t.defer", function()
+test("a fixture that returns a cleanup function is refused, and the error names t.defer", function()
   local S = language()
   S.load("support.lua", "fixture('f', function() return 1, function() end end)", true)
   S.load("x_scenario.lua", "scenario('s', function(t) check(t.fixtures.f == 1) end)")
   matches(S.run("x_scenario.lua > s", {}).failures[1].message, "t.defer(f)")
 end)
 
-test("a fixture is found under t.fixtures, and may have the name of a member", function()
+test("a fixture may have the name of a member, because it is found in t.fixtures", function()
   local S = language()
   S.load("support.lua", "fixture('clock', function() return 1 end)\nfixture('ada', function() return 2 end)", true)
   S.load("x_scenario.lua", "scenario('a', function(t) check(t.fixtures.clock == 1 and t.clock:now()) end)\nscenario('b', function(t) print(t.ada) end)")

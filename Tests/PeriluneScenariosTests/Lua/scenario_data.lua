@@ -212,7 +212,7 @@ test("if t.make fails, the rows that it created are removed", function()
   equal(db:fetch_value("SELECT COUNT(*) FROM customers"), 0)
 end)
 
-test("NULL and a year in a text table lead to ~ and to a day", function()
+test("NULL and a year alone in a text table are refused, and the errors name the notation to use", function()
   shop()
   matches(failure("t.given.lines[[\n| invoice_id | position | note |\n| 1 | 1 | NULL |\n]]").message, "; ~ is NULL")
   matches(failure("t.given.customers[[\n| name | born |\n| Ada | 2026 |\n]]").message, "expected a date")

@@ -217,7 +217,7 @@ test("an error while a scenario file is loaded has its location", function()
   matches(tostring(err), "x_scenario.lua:2:")
 end)
 
-test("mistakes of other test libraries in definitions lead to the words here", function()
+test("definitions as in other test libraries are refused, and the errors name the replacement", function()
   mistake("argument", 'scenario("a", { cases = { { n = 1 } } }, function(t, case) end)', "t.case")
   mistake("argument", 'scenario("a", { tags = "slow,fast" }, function() end)', "tags = {")
   mistake("argument", 'scenario("a", { clock = "2026" }, function() end)', "expected a date")

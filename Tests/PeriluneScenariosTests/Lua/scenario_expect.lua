@@ -301,7 +301,7 @@ test("matcher names of other test libraries suggest the matcher to use", functio
   end
 end)
 
-test("rows as tables instead of a text table lead to the text of the first row", function()
+test("rows given as tables are refused, and the error shows the first row as a text table", function()
   local message = failure("expect({}):has_rows{ { id = 1, name = 'Ada | Co', at = perilune.null } }").message
   matches(message, [[has_rows: expected a text table, got a table; write the rows as text: has_rows("| at | id | name |\n| ~ | 1 | \"Ada | Co\" |")]])
   matches(failure("expect({}):rows{ name = 'Ada' }").message, [[rows("| name |\n| Ada |")]])
@@ -314,14 +314,14 @@ test("a matcher of expect.extend must return true or false", function()
   matches(failure("expect.extend('is_even', function(v) return { pass = v % 2 == 0 } end)\nexpect(3):is_even()").message, "it returned a table")
 end)
 
-test("a pattern that is the text itself leads to contains", function()
+test("a failed pattern that equals the text is reported with a note on contains", function()
   local details = failure("expect('a.b-c'):matches('a.b-c')").details
   matches(details[#details], "use contains for text")
   details = failure("expect('12'):matches('\\\\d+')").details
   matches(details[#details], "Lua patterns")
 end)
 
-test("matchers of other test libraries lead to those here", function()
+test("matchers of other test libraries are refused, and the errors name the matchers to use", function()
   for call, use in pairs{ ["same_items{ 1 }"] = "table.sort(list)", ["is_greater_than(4)"] = "check(value > 5)", ["has_prefix('a')"] = "matches(pattern)", ["called('send')"] = "stub(name, value)" } do
     matches(failure("expect({ 1 }):" .. call).message, use)
   end

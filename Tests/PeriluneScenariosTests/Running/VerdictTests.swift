@@ -24,7 +24,7 @@ import Testing
         #expect(run[.jsonl].contains(#""checks":0,"warnings":["the scenario checks nothing: "#))
     }
 
-    @Test func `the summary names five scenarios without a check, and the number of the others`() async throws {
+    @Test func `the summary lists five scenarios without a check, and the number of the others`() async throws {
         let project = try ScenarioProject("for n = 1, 7 do scenario(\"nothing \" .. n, function(t) end) end")
         let run = try await project.run(.pretty)
         #expect(run[.pretty].contains("7 without a check\n"), "\(run[.pretty])")
