@@ -77,7 +77,7 @@ end
 --- Returns the first sentence of a description.
 local function summary(text)
   local whole = table.concat(text, " ")
-  -- A point inside of code does not end a sentence.
+  -- A period inside code does not end a sentence.
   for last in whole:gmatch("()%.%s") do
     if select(2, whole:sub(1, last):gsub("`", "")) % 2 == 0 then return whole:sub(1, last) end
   end

@@ -121,8 +121,8 @@ return {
     title = "Text tables in scenarios",
     text = {
       "A text table has a heading with columns and a line for each row. `t.given` inserts its rows, and `rows`, `rows_any_order` and `has_rows` compare rows with it.",
-      "`~` is NULL. `\"...\"` is text, whatever it contains. `now` is the time of the clock. `@name` is the value that the name first had.",
-      "Only in comparisons: `*` is any value except NULL, `...` at the end ignores the rest of a row, `a -> b` is a change. Only in `t.given`: an empty cell is left to the default of the column.",
+      "`~` is NULL. `\"...\"` is text, whatever it contains. `now` is the time of the clock. `@name` is the value that it first matched.",
+      "Only in comparisons: `*` is any value except NULL, `...` at the end ignores the rest of a row, `a -> b` is a change. Only in `t.given`: an empty cell means the default of the column.",
     },
     example = "t.given.customer [[\n  | id | name | email |\n  | 1  | Ada  | ~     |\n]]\nexpect(t.db.customer):rows [[\n  | id | name | email |\n  | 1  | Ada  | ~     |\n]]",
     see = { "expectation:rows", "expectation:rows_any_order", "expectation:has_rows" },

@@ -31,7 +31,7 @@
 
 ---Exactly one of `change`, `schedule`, `every` and `event`.
 ---@class perilune.automation_trigger
----@field change? string|perilune.record_class|perilune.request|(string|perilune.record_class)[]|fun(db: perilune.database): ... tables, or a request or function to observe; a change of the schema of tables is not a trigger
+---@field change? string|perilune.record_class|perilune.request|(string|perilune.record_class)[]|fun(db: perilune.database): ... tables, or a request or function to observe; schema changes are not triggers
 ---@field initially? boolean whether the first result of a request or function is a trigger; false by default
 ---@field poll? perilune.duration how often to check whether another process has written
 ---@field schedule? string as for `perilune.schedule`

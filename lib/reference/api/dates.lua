@@ -10,8 +10,9 @@
 ---`CURRENT_TIMESTAMP` writes it. Groups compare dates in the same way. The option `types = { due = "datetime" }` of a record stores dates in full in a `DATE` column.
 ---
 ---In SQL text, and in columns with other declared types, a date is the text `2026-03-31 00:00:00.000`. It is not equal to the text
----`2026-03-31`, and sorts after it. Pass `date:format("YMD")` for columns that hold days. For a `TEXT` column with days, the option
----`types = { due = "date" }` of a class makes the fields dates and the conditions of requests compare them; a written date has its time.
+---`2026-03-31`, and sorts after it. Pass `date:format("YMD")` for columns that hold days. For a `TEXT` column with days, use the
+---option `types = { due = "date" }` of a class: its fields are then dates, and conditions compare days. Dates are still written with their
+---time.
 ---
 ---Dates are read from all forms that SQLite reads, but texts with a `T` do not sort with the others. Only keys find them. Convert such a
 ---column once: `UPDATE event SET at = strftime('%Y-%m-%d %H:%M:%f', at)`.
@@ -44,7 +45,7 @@ local date = {}
 ---Returns the date as text: in a format with `%`, as for SQLite's `strftime`, or in a named format.
 ---
 ---The substitutions are `%d` `%e` `%f` `%F` `%g` `%G` `%H` `%I` `%j` `%J` `%k` `%l` `%m` `%M` `%p` `%P` `%R` `%s` `%S` `%T` `%u` `%U` `%V`
----`%w` `%W` `%Y` and `%%`. `%f` is the seconds with their fraction, `05.123`. Months and weekdays have no names.
+---`%w` `%W` `%Y` and `%%`. `%f` is the seconds with a fraction, as in `05.123`. The names of months and weekdays are not available.
 ---```lua
 ---local date = perilune.date("2026-03-01T18:30:00Z")
 ---print(date:format("%d.%m.%Y"), date:format("%H:%M", "Europe/Berlin"))

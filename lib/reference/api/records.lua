@@ -459,9 +459,8 @@ function record:update(db, options) end
 ---@raises record_not_found: the row no longer exists
 function record:update_changes(change, options) end
 
----Updates the row, or inserts it if it does not exist or the record's key is NULL. An update writes the same columns as `update`,
----all that the record has, and so overwrites values that others have written since it was fetched; `update_changes` writes only the columns
----that differ.
+---Updates the row, or inserts it if it does not exist or the record's key is NULL. Like `update`, an update writes all columns
+---of the record, and overwrites values that others have written since it was fetched. `update_changes` writes only the columns that differ.
 ---```lua
 ---local tag = Tag{ id = 9, name = "ships" }
 ---tag:save()
@@ -693,8 +692,8 @@ function hooks:did_insert(db) end
 ---@param columns table<string, true> the columns that are written, also as a list
 function hooks:will_update(db, columns) end
 
----Is called around the SQL of the write; it must call `write` once. The difference to the row, `self:changes()`, exists only before the
----write, and `columns` are all columns of an `update`, so this hook can log changes:
+---Is called around the SQL of the write; it must call `write` once. For an `update`, `columns` contains all columns. Only before the
+---write does `self:changes()` return the differences from the row. This hook logs them:
 ---```lua
 ---function Tag:around_update(write, db, columns)
 ---  local changes = self:changes()

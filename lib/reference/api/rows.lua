@@ -4,7 +4,8 @@
 ---
 ---A row is a plain table: `row.title` and `row[1]` are values of columns, and NULL is nil. Column names are not case-sensitive. A name that
 ---is not a column raises `unknown_column`; `row:has(name)` asks. A column hides the method of the same name; call the method as
----`perilune.row.get(row, "get")`. If several columns have one name, `row.name` is the first of them, and `row[2]` reads by position.
+---`perilune.row.get(row, "get")`. If several columns have the same name, `row.name` reads the first one. Read the others by
+---position, as in `row[2]`.
 ---
 ---`pairs(row)` visits all columns, with nil for NULL; `ipairs(row)` ends at the first NULL.
 

@@ -39,7 +39,7 @@
 ---@field cases? table[] one scenario for each case; `{field}` in the name is replaced by a value
 ---@field fails? string|perilune.expected_failure the reason for the expected failure, or a table that describes the error
 
----Defines a scenario: `scenario(name, options, function(t) ... end)`. The options, `perilune.scenario_options`, may be left out.
+---Defines a scenario: `scenario(name, options, function(t) ... end)`. The options (`perilune.scenario_options`) may be omitted.
 ---@class perilune.scenario
 ---@overload fun(name: string, body: fun(t: perilune.t))
 ---@overload fun(name: string, options: perilune.scenario_options, body: fun(t: perilune.t))
@@ -141,8 +141,8 @@ function template(name, options, body) end
 ---@raises usage: it is called inside a scenario; argument: an argument has the wrong type
 function factory(table_name, columns) end
 
----Defines a value that is made when a scenario first uses `t.fixtures.NAME`. `t.defer(f)` in the function cleans up at the end of the
----scenario.
+---Defines a value that is made when a scenario first uses `t.fixtures.NAME`. To clean up at the end of the scenario, call
+---`t.defer(f)` in the function.
 ---```lua
 ---fixture("ada", function(t) return t.make.customer{ name = "Ada" } end)
 ---scenario("a fixture", function(t) check(t.fixtures.ada.name == "Ada") end)
@@ -173,7 +173,7 @@ function matrix(lists) end
 ---@raises usage: it is called outside of a scenario, or an argument is not valid
 ---@field db perilune.db the database of the scenario; `t.db.customer` is the record class of a table
 ---@field given perilune.given inserts rows: `t.given.customer` takes a text table, a list of tables, or one
----@field make perilune.make makes complete rows, with the rows to which a NOT NULL column refers: `t.make.customer{ name = "Ada" }`, `t.make.customer:many(3)`, `t.make.invoice{ customer = ada }`
+---@field make perilune.make makes complete rows, including the rows to which NOT NULL columns refer: `t.make.customer{ name = "Ada" }`, `t.make.customer:many(3)`, `t.make.invoice{ customer = ada }`
 ---@field fixtures perilune.fixtures the values of fixtures
 ---@field clock perilune.clock the time that scripts and SQL see
 ---@field effects table<string, perilune.effects> the effects of modules, by their names
