@@ -14,8 +14,8 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
             database in memory.
 
             Options come before FILE or directly after it. The first argument after FILE
-            that is no option, and all that follow it, are passed to the script. Put `--`
-            after FILE if the first arguments of the script begin with `--`.
+            that is not an option, and all that follow it, are passed to the script. Put
+            `--` after FILE if the first arguments of the script begin with `--`.
 
             EXAMPLES:
               perilune run report.lua --database shop.sqlite 2026-03

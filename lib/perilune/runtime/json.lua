@@ -99,7 +99,7 @@ local function list_length(value, path, depth)
   end
   if named and count > 0 then
     check_columns(value, path, depth)
-    fail_at(path, depth, "a table with positions and the name \"%s\"", named)
+    fail_at(path, depth, "a table with positions and the name \"%s\" as keys", named)
   end
   if count < last then
     fail_at(path, depth, "a list with a hole (%d values, the last at %d); fill it with perilune.null", count, last)
