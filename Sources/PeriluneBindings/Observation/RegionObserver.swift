@@ -113,9 +113,9 @@ extension DatabaseEventKind {
 
     /// Whether SQLite only declares a table-valued function.
     ///
-    /// When a connection first compiles a statement that uses a function such as `pragma_table_info`, SQLite declares the columns of the
-    /// function like those of a new table. It asks the authorizer for permission to update all columns of the schema table, but writes
-    /// nothing. `CREATE TABLE` also asks for permission to insert a row; `ALTER TABLE` and `DROP TABLE` update fewer columns.
+    /// When a connection first compiles a statement that uses a function such as `pragma_table_info`, SQLite declares the function like a
+    /// new table. It asks the authorizer for permission to update all columns of the schema table, but writes nothing. `CREATE TABLE` also
+    /// asks for permission to insert a row; `ALTER TABLE` and `DROP TABLE` update fewer columns.
     fileprivate var isDeclaration: Bool {
         guard case .update(tableName: "sqlite_master", let columns) = self else { return false }
         return columns == Self.schemaColumns
