@@ -39,10 +39,11 @@ static int file_done(lua_State *L, int status, lua_KContext unused) {
     return lua_gettop(L) - 1;
 }
 
+/* Upvalue: the kinds of chunks that are loaded; NULL for all. */
 static int do_file(lua_State *L) {
     const char *name = luaL_optstring(L, 1, NULL);
     lua_settop(L, 1);
-    int status = luaL_loadfilex(L, name, "t");
+    int status = luaL_loadfilex(L, name, lua_tostring(L, lua_upvalueindex(1)));
     if (status == LUA_ERRFILE) return luaL_error(L, "%s", lua_tostring(L, -1)); /* adds the position of the call */
     if (status != LUA_OK) return lua_error(L);
     lua_callk(L, 0, LUA_MULTRET, 0, file_done);
@@ -59,13 +60,19 @@ static void set_or_remove(lua_State *L, const char *name, lua_CFunction function
     lua_setfield(L, -2, name);
 }
 
-/* Makes load, loadfile and dofile in the table of globals, which is on top of the stack, accept only text. [-0, +0, m] */
+/* Sets `dofile` in the table of globals, which is on top of the stack. Errors about files have the position of the call. [-0, +0, m] */
+static void set_do_file(lua_State *L, const char *mode) {
+    lua_pushstring(L, mode);
+    lua_pushcclosure(L, do_file, 1);
+    lua_setfield(L, -2, "dofile");
+}
+
+/* Makes load and loadfile in the table of globals, which is on top of the stack, accept only text. [-0, +0, m] */
 static void refuse_bytecode(lua_State *L) {
     lua_getfield(L, -1, "load");
     lua_pushcclosure(L, load_text, 1);
     lua_setfield(L, -2, "load");
     set_or_remove(L, "loadfile", load_file, true);
-    set_or_remove(L, "dofile", do_file, true);
 }
 
 static void open_base(lua_State *L, unsigned which) {
@@ -73,7 +80,9 @@ static void open_base(lua_State *L, unsigned which) {
     plua_note_protected_calls(L);
     set_or_remove(L, "getmetatable", plua_getmetatable, true);
     if (!(which & PLUA_LIBRARY_BYTECODE)) refuse_bytecode(L);
-    if (!(which & PLUA_LIBRARY_LOADFILE)) {
+    if (which & PLUA_LIBRARY_LOADFILE) {
+        set_do_file(L, which & PLUA_LIBRARY_BYTECODE ? NULL : "t");
+    } else {
         set_or_remove(L, "loadfile", NULL, false);
         set_or_remove(L, "dofile", NULL, false);
     }

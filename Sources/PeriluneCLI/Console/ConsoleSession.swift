@@ -382,7 +382,7 @@ final class ConsoleSession {
             let nearest = nearestName(to: name, among: ConsoleCommands.list.map(\.name))
             report.help =
                 ["mode", "format", "output", "export"].contains(name)
-                ? "use `:save FILE`, which writes the last value in the format of the extension"
+                ? "use `:save FILE`; its extension chooses the format"
                 : nearest.map { "did you mean `:\($0)`?" } ?? ":help lists them"
             show(error: report)
         }

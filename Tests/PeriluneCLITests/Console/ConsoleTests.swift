@@ -83,7 +83,7 @@ import Testing
             #expect(
                 console.run(line) == [
                     "error: unknown command :mode",
-                    "  help  use `:save FILE`, which writes the last value in the format of the extension",
+                    "  help  use `:save FILE`; its extension chooses the format",
                 ])
         }
         #expect(console.run("1 + 1") == ["2"])

@@ -160,16 +160,23 @@ import Testing
         async throws
     {
         let folder = try PreviewFolder(Self.books + " CREATE TABLE seen (id INTEGER, number INTEGER PRIMARY KEY);")
-        let host = try await ScriptHost(database: .pool(folder.database, inEveryContext: true))
-        try await host.run(
-            source: """
-                local Book = perilune.record("book")
-                perilune.automation{ name = "watch", durable = true, on = { change = Book }, run = function(run)
-                  db:execute("INSERT INTO seen (id) VALUES (?)", run.key)
-                end }
-                """)
+        let file = folder.path + "/watch.lua"
+        let source = """
+            perilune.automation{ name = "watch", durable = true, on = { change = perilune.record("book") }, run = function(run)
+              db:execute("INSERT INTO seen (id) VALUES (?)", run.key)
+            end }
+            """
+        try Data(source.utf8).write(to: URL(fileURLWithPath: file))
+        func load() async throws -> ScriptHost {
+            let host = try await ScriptHost(database: .pool(folder.database, inEveryContext: true))
+            try await host.loadAutomations(file: file, poll: .milliseconds(20))
+            return host
+        }
+        // Creates the triggers, so that the preview records the changes.
+        try await load().close()
         let plan = try await plan(
             folder, "db:execute(\"INSERT INTO book VALUES (9, 'x', 1)\") db:execute(\"UPDATE book SET pages = 5 WHERE id = 1\")")
+        let host = try await load()
         func waitForRuns(of rows: Set<String>) async throws {
             while try !rows.isSubset(of: Set(folder.values("SELECT id FROM seen"))) {
                 try await Task.sleep(for: .milliseconds(20))

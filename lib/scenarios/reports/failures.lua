@@ -149,6 +149,11 @@ function scenario_failures.suggestion(value)
   return nearest and "help  did you mean `" .. tostring(nearest) .. "`?"
 end
 
+--- Returns whether a message contains a name as a whole word.
+local function names_it(message, name)
+  return message:find("%f[%w_]" .. tostring(name):gsub("%W", "%%%0") .. "%f[^%w_]") ~= nil
+end
+
 --- Returns lines with the other fields of an error object.
 local function details_of(value)
   if not is_error_object(value) then return { scenario_failures.suggestion(value) } end
@@ -159,7 +164,7 @@ local function details_of(value)
   end
   local details = {}
   if value.sql then details[1] = "SQL   " .. tostring(value.sql):gsub("%s+", " ") end
-  if value.suggestion and not value.message:find(value.suggestion, 1, true) then
+  if value.suggestion and not names_it(value.message, value.suggestion) then
     details[#details + 1] = "help  did you mean `" .. tostring(value.suggestion) .. "`?"
   end
   details[#details + 1] = scenario_failures.suggestion(value)
