@@ -40,7 +40,7 @@ enum RunArguments {
     /// Returns the options of `run` that are passed to the script because they follow its first argument.
     ///
     /// - Parameter arguments: The arguments after `run`.
-    /// - Returns: The script's path, its first argument, and the names of the options; `nil` if there are none, or if `--` precedes them.
+    /// - Returns: The script's path, its first argument, and the names of the options; `nil` without such options, or if `--` precedes them.
     static func lateOptions(in arguments: [String]) -> (file: String, argument: String, names: Set<String>)? {
         guard let file = indexOfFile(in: arguments) else { return nil }
         let rest = arguments[endOfOptions(in: arguments, after: file)...]

@@ -127,7 +127,7 @@ struct Importer {
             if column.isUnnamed, !source.hasHeader {
                 let names = there.prefix(source.columns.count).map(\.name).joined(separator: ",")
                 throw failure(
-                    "\(source.path): there is no header that names the columns of \(schema.name)",
+                    "\(source.path): no header names the columns of \(schema.name)",
                     help: "name them in the order of the fields: --columns '\(names)'")
             }
             if column.isUnnamed, let names = source.namesWithoutUnnamed(in: Set(known.keys)) {

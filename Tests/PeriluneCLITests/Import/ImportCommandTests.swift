@@ -507,7 +507,7 @@ import Testing
         #expect(result.status == 1)
         #expect(
             result.errors.hasSuffix(
-                "error: a.csv: there is no header that names the columns of t\n"
+                "error: a.csv: no header names the columns of t\n"
                     + "  help  name them in the order of the fields: --columns 'id,name,city'\n"), "\(result.errors)")
         let named = try folder.perilune(
             "import", "a.csv", "--table", "t", "--database", "x.sqlite", "--columns", "id,name,city")
