@@ -35,7 +35,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         private var batchesUntilIdleJobs = 0
 
         /// The maximum duration of a short wait, and of polling. Waking a thread takes 5 to 20 µs.
-        private static let soon = Duration.microseconds(50)
+        private static let soon = Duration.microseconds(200)
         private static let patience = 64
 
         init() {
