@@ -29,20 +29,13 @@ extension ScriptHost {
         if report.help == nil, report.sql != nil, !error.code.isLimit, Suggestion.concerns(report.message),
             let names = databaseNames()
         {
-            report.addSuggestion(from: SchemaNames(names))
+            report.addSuggestion(from: names)
         }
         if report.help == nil, let found = helpFromCheck(error) { (report.help, report.suggestions) = found }
         var error = error
         error.hints = LuaErrorHints(
             file: report.file, sourceLine: report.sourceLine, help: report.help, suggestions: report.suggestions)
         return error
-    }
-}
-
-extension SchemaNames {
-    package init(_ names: ScriptHost.DatabaseNames) {
-        self.init(
-            tables: names.tables.map { Table(name: $0.name, columns: $0.columns) }, functions: names.functions)
     }
 }
 

@@ -1,26 +1,11 @@
-package import GRDB
-internal import PeriluneRecords
+internal import GRDB
+package import PeriluneRecords
 
 /// Tables, columns and functions of a database, for suggestions in messages about unknown names.
 extension ScriptHost {
-    /// The tables, columns and SQL functions of a database, for suggestions in messages about unknown names.
-    package struct DatabaseNames: Sendable {
-        /// The tables and views with their columns.
-        package var tables: [(name: String, columns: [String])] = []
-        /// The names of the SQL functions, without duplicates.
-        package var functions: [String] = []
-
-        /// Reads the names from a database.
-        package init(of db: Database) throws {
-            let names = try SchemaNames(of: db)
-            tables = names.tables.map { ($0.name, $0.columns) }
-            functions = names.functions
-        }
-    }
-
     /// Returns the names in the default database; `nil` if the database cannot be read at the moment.
-    package func databaseNames() -> DatabaseNames? {
-        try? database.unsafeReentrantRead(DatabaseNames.init)
+    package func databaseNames() -> SchemaNames? {
+        try? database.unsafeReentrantRead(SchemaNames.init)
     }
 
     /// Reads a Lua file.

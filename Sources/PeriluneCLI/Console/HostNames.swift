@@ -6,7 +6,7 @@ struct HostNames: CompletionNames {
     let host: ScriptHost
 
     var tables: [(name: String, columns: [String])] {
-        Self.wait { [host] in await host.databaseNames()?.tables ?? [] } ?? []
+        Self.wait { [host] in await host.databaseNames()?.tables.map { ($0.name, $0.columns) } ?? [] } ?? []
     }
 
     func members(of chain: [String], separator: String) -> [String] {

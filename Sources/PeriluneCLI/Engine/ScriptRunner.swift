@@ -217,8 +217,8 @@ struct ScriptRunner {
         report.addHelp(for: request)
         let concernsDatabase = report.sql != nil || report.kind == "unknown_table"
         if report.help == nil, concernsDatabase, !error.code.isLimit, let names = await host.databaseNames() {
-            report.addSuggestion(from: SchemaNames(names))
-            report.addHelpForEmptyDatabase(request.database, SchemaNames(names))
+            report.addSuggestion(from: names)
+            report.addHelpForEmptyDatabase(request.database, names)
         }
         return report
     }

@@ -86,37 +86,13 @@ struct MigrationSession {
         }
     }
 
-    /// Returns the text of the SQL migration that failed; `nil` for other errors.
-    private func migration(of error: LuaError) -> String? {
-        guard case .string(let name)? = error.fields["migration"], let folder = try? MigrationFolder(request.folder),
-            let file = folder.files.first(where: { $0.name == name.description && $0.isSQL }), let bytes = try? file.read()
-        else { return nil }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     private func failure(_ error: any Error) async -> CommandFailure {
         guard let error = error as? LuaError else { return CommandFailure(ErrorReport("\(error)", kind: "host")) }
         var report = ErrorReport(error, source: texts)
         report.addHelp(for: ScriptRequest(sources: []))
-        if report.sql != nil, !error.code.isLimit, let names = await host.databaseNames() {
-            var schema = SchemaNames(names)
-            // The names were read after the rollback, so the columns that the migration added are missing.
-            let hasAdded = migration(of: error).map { schema.addColumns(of: $0) } ?? false
-            if report.help == nil || hasAdded { report.addSuggestion(from: schema) }
+        if report.help == nil, report.sql != nil, !error.code.isLimit, let names = await host.databaseNames() {
+            report.addSuggestion(from: names)
         }
         return CommandFailure(ofScript: report)
-    }
-}
-
-extension SchemaNames {
-    /// Adds the columns that `ALTER TABLE` statements in SQL text add. Returns whether it has found any.
-    fileprivate mutating func addColumns(of sql: String) -> Bool {
-        var hasAdded = false
-        for match in sql.matches(of: /(?i)\balter\s+table\s+["`\[]?(\w+)["`\]]?\s+add\s+(?:column\s+)?["`\[]?(\w+)/) {
-            guard let index = tables.firstIndex(where: { $0.name.lowercased() == match.1.lowercased() }) else { continue }
-            tables[index].columns.append(String(match.2))
-            hasAdded = true
-        }
-        return hasAdded
     }
 }

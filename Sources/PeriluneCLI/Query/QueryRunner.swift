@@ -208,9 +208,9 @@ struct QueryRunner {
     }
 
     private func addSuggestion(to report: inout ErrorReport, _ db: Database) {
-        guard let names = try? ScriptHost.DatabaseNames(of: db) else { return }
-        report.addSuggestion(from: SchemaNames(names))
-        report.addHelpForEmptyDatabase(database, SchemaNames(names))
+        guard let names = try? SchemaNames(of: db) else { return }
+        report.addSuggestion(from: names)
+        report.addHelpForEmptyDatabase(database, names)
     }
 }
 
