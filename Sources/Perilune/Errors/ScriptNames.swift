@@ -91,9 +91,6 @@ package enum ScriptNames {
         "unrecognized token: \"!\"": "use NOT",
         "attempt to index a function value": "rows() is an iterator; use `for row in db:rows(sql) do`, without ipairs",
         "attempt to index a nil value (global 'arg')": "only `perilune run` sets `arg`; use os.getenv(name)",
-        "attempt to index a nil value (global 'json')": "use perilune.json",
-        "attempt to index a nil value (global 'cjson')": "use perilune.json",
-        "attempt to index a nil value (global 'ngx')": "use perilune.after(delay, f) and perilune.log",
         "attempt to call a nil value (method 'match')": "an error object has fields; use err.message:match(pattern), or err.kind",
         "attempt to perform arithmetic on a row value": "use row.column, or db:fetch_value(sql, ...) for a single value",
         "attempt to perform arithmetic on a request value":
@@ -107,7 +104,7 @@ package enum ScriptNames {
     /// Returns the replacement for a global of another library, from a message such as `attempt to call a nil value (global 'describe')`.
     private static func otherGlobal(in message: String) -> String? {
         if let match = message.wholeMatch(of: /attempt to index a nil value \(global '(\w+)'\)/) {
-            return otherLibraries[String(match.1)]
+            return otherLibraries[String(match.1)] ?? otherModules[String(match.1)]
         }
         guard let match = message.wholeMatch(of: /attempt to call a nil value \(global '(\w+)'\)/) else { return nil }
         return otherGlobals[String(match.1)]
@@ -156,12 +153,10 @@ package enum ScriptNames {
         "preload", "refresh", "restore", "save", "update", "update_changes", "upsert", "validation_errors",
     ]
 
-    /// The replacements for libraries that are globals in other Lua hosts.
+    /// The replacements for libraries that are only globals in other Lua hosts. Modules are globals there, too.
     private static let otherLibraries: [String: String] = [
         "ngx": "perilune.after(delay, f), perilune.log and functions of the host in place of `ngx`", "jit": "plain Lua 5.4",
-        "ffi": "perilune.blob and string.pack", "bit": "the operators & | ~ << >>", "bit32": "the operators & | ~ << >>",
-        "json": "perilune.json", "cjson": "perilune.json", "sqlite3": "the global `db`, or perilune.queue(path)",
-        "lfs": "io.open(path)", "socket": "functions of the host", "inspect": "print(value)",
+        "ffi": "perilune.blob and string.pack", "lfs": "io.open(path)", "socket": "functions of the host",
     ]
 
     /// Methods that scripts call on plain lists by mistake: methods of lists in other languages and libraries, and methods of requests.

@@ -58,7 +58,6 @@ struct ErrorEnding {
         }
         // If an argument is missing, the parser reports that instead of the unknown option.
         if text.contains("Missing expected argument"), let name = firstUnknownOption {
-            let usage = text.range(of: "\nUsage:").map { text[$0.lowerBound...] } ?? ""
             return (text.hasPrefix("Error: ") ? "Error: " : "") + unknownOption(name, nearest: nil) + usage
         }
         let misspelt = arguments.first { $0 != "--help" && $0.hasPrefix("--") && nearestName(to: $0, among: ["--help"]) != nil }

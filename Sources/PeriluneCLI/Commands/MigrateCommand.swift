@@ -112,7 +112,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
         let usesCopy = dryRun || request.preview != nil && !down
         if !usesCopy || status || check { try context.requireLive("migrate", database: request.database) }
         request.makesBackup = !noBackup
-        request.helpOnMissingFolder = self.folder.flatMap(helpOnMissingFolder)
+        if let word = self.folder, DatabaseFile.isMissing(word) { request.helpOnMissingFolder = helpOnMissingFolder(word) }
         request.extensions = extending.paths()
         if common.verbose {
             CommandOutput.note(database.note, colors)

@@ -204,7 +204,7 @@ struct MigrationCommandRunner {
         } catch {
             let report = ErrorReport(
                 error.message, kind: error.kind == .unreadable ? "io" : "argument",
-                help: DatabaseFile.isMissing(request.folder) ? request.helpOnMissingFolder : nil)
+                help: request.helpOnMissingFolder)
             throw CommandFailure(report)
         }
         return texts

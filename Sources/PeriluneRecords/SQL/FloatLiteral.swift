@@ -27,9 +27,9 @@ package enum FloatLiteral {
 
     private static func isTiny(_ value: Double) -> Bool { value != 0 && abs(value) < 1e-280 }
 
-    /// Returns whether a decimal is nearer to a value than the midpoint between that value and the next one is, by more than SQLite's
-    /// rounding error. The error is less than a thousandth of the distance between two values for decimals that SQLite computes from a
-    /// power of ten up to 10^22, which it stores exactly.
+    /// Returns whether SQLite reads a decimal as the given value: whether the decimal differs from the value by less than half the distance
+    /// to the next value, with a margin for SQLite's rounding error. The error is small for values from 1e-5 to 1e22, because SQLite
+    /// computes them with powers of ten that it stores exactly.
     private static func isNear(_ decimal: String, _ value: Double) -> Bool {
         let exact = significantDigits(of: printed(value, digits: 28)), error = exact - significantDigits(of: decimal)
         let limit = (1e-5...1e22).contains(abs(value)) ? 0.499 : 0.49

@@ -28,9 +28,7 @@ package struct SelectedScenarios: Sendable {
 
     /// The selected scenarios, in the order of files and lines.
     package var scenarios: [Scenario] {
-        entries.map(\.scenario).sorted {
-            ($0.file, $0.line, $0.positionAtLine ?? 0, $0.id) < ($1.file, $1.line, $1.positionAtLine ?? 0, $1.id)
-        }
+        entries.map(\.scenario).sorted { $0.file == $1.file ? $0.isBefore($1) : $0.file < $1.file }
     }
     /// The reasons why files or scenarios cannot be run.
     package var failures: [ScenarioFailure] { broken.flatMap(\.failures) }
@@ -149,8 +147,8 @@ package struct SelectedScenarios: Sendable {
     private mutating func arrange(_ options: ScenarioOptions) {
         // The sort keys do not depend on how paths were typed, so a seed always produces the same order.
         entries.sort {
-            ($0.source.file.place.identity, $0.scenario.line, $0.scenario.positionAtLine ?? 0, $0.scenario.id)
-                < ($1.source.file.place.identity, $1.scenario.line, $1.scenario.positionAtLine ?? 0, $1.scenario.id)
+            let (file, other) = ($0.source.file.place.identity, $1.source.file.place.identity)
+            return file == other ? $0.scenario.isBefore($1.scenario) : file < other
         }
         guard options.order == .random else { return }
         var generator = SeededGenerator(options.seed.value)

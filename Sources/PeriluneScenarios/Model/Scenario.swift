@@ -78,6 +78,11 @@ public struct Scenario: Codable, Sendable, Identifiable {
     public var place: String { "\(file):\(line)" }
     /// A unique place: `FILE:LINE`, or `FILE:LINE:POSITION` if several scenarios are on one line.
     public var uniquePlace: String { place + (positionAtLine.map { ":\($0)" } ?? "") }
+
+    /// Returns whether a scenario is defined before another one in the same file.
+    func isBefore(_ other: Scenario) -> Bool {
+        (line, positionAtLine ?? 0, id) < (other.line, other.positionAtLine ?? 0, other.id)
+    }
 }
 
 extension Scenario: LuaConvertible {

@@ -38,8 +38,8 @@ final class JUnitReport: ScenarioReport {
     private func suite(_ file: String, _ number: Int, _ results: [ScenarioResult], seed: RunSeed) -> [String] {
         let time = results.reduce(Duration.zero) { $0 + $1.duration }
         let results = results.sorted {
-            ($0.scenario.line, $0.scenario.positionAtLine ?? 0, $0.scenario.id, $0.round ?? 0)
-                < ($1.scenario.line, $1.scenario.positionAtLine ?? 0, $1.scenario.id, $1.round ?? 0)
+            let (first, second) = ($0.scenario, $1.scenario)
+            return first.id == second.id && first.line == second.line ? ($0.round ?? 0) < ($1.round ?? 0) : first.isBefore(second)
         }
         let folder = ScenarioLocation.folder(of: file)
         let about = [

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Perilune
+import PeriluneTestTools
 import Testing
 
 @Suite struct PlanTests {
@@ -180,9 +181,7 @@ import Testing
         // The clock of a test stands still, so the host notices other writers only when it writes itself.
         func waitForRuns(of rows: Set<String>) async throws {
             try await host.run(source: "db:execute('UPDATE book SET pages = 7 WHERE id = 2')")
-            while try !rows.isSubset(of: Set(folder.values("SELECT id FROM seen"))) {
-                try await Task.sleep(for: .milliseconds(20))
-            }
+            #expect(try await eventually { try rows.isSubset(of: Set(folder.values("SELECT id FROM seen"))) })
         }
         for id in 20...24 {
             try await host.run(source: "db:execute('INSERT INTO book VALUES (?, ?, 1)', ...)", arguments: id, "book \(id)")

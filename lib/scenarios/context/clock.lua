@@ -12,7 +12,7 @@ local clock = {}
 local function seconds(what, value)
   local result = scenario_options.seconds(value)
   if result == nil then
-    local is_calendar = type(value) == "string" and value:find("month") or type(value) == "string" and value:find("^%s*%-")
+    local is_calendar = type(value) == "string" and (value:find("month") or value:find("^%s*%-"))
     state.mistake('%s: expected a duration of at most 100 years ({ hours = 2 }, "90s", a number of seconds), got %s%s', what,
       errors.describe(value), is_calendar and "; use t.clock:set(t.clock:now():add{ months = 1 }) for months and earlier times" or "")
   end
