@@ -83,7 +83,15 @@ static bool has_field_of(lua_State *L, int record) {
     return has_field;
 }
 
+/* Returns whether the class or one of its bases has associations that set a key column. */
+static bool has_parents(const prec_model *model) {
+    while (model && !model->has_parents) model = model->base;
+    return model != NULL;
+}
+
 bool prec_has_parent(lua_State *L, int record, int column_set) {
+    const prec_column_set *set = lua_touserdata(L, column_set);
+    if (!has_parents(set->layout->model)) return false;
     int top = lua_gettop(L);
     bool has_parent = false;
     lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);

@@ -51,6 +51,13 @@ static bool make_target(lua_State *L, int count) {
     return is_made;
 }
 
+/* `database_index` is the stack index of the database, or 0 for the default one. */
+static int begin_record_verb(lua_State *L, const record_verb *verb, int database_index) {
+    pdb_access *access;
+    pdb_database *database = pdb_resolve_database(L, database_index, verb->name, &access);
+    return run_in_access(L, database, access, verb->is_read, run_record_verb, verb);
+}
+
 static int call_record_verb(lua_State *L, const record_verb *verb) {
     int count = lua_gettop(L);
     if (verb->takes_fields && (count == 2 || count == 3) && make_target(L, count)) count--;
@@ -63,9 +70,7 @@ static int call_record_verb(lua_State *L, const record_verb *verb) {
         lua_settop(L, count);
         return prec_call_in_lua(L, verb->callback);
     }
-    pdb_access *access;
-    pdb_database *database = pdb_resolve_database(L, count == 2 ? 2 : 0, verb->name, &access);
-    return run_in_access(L, database, access, verb->is_read, run_record_verb, verb);
+    return begin_record_verb(L, verb, count == 2 ? 2 : 0);
 }
 
 /* Pushes the record, or false if a conflict clause of the table has prevented the write. */
@@ -371,7 +376,7 @@ static int record_update_changes(lua_State *L) {
     }
     if (type == LUA_TTABLE) set_fields(L);
     lua_settop(L, 1);
-    return record_write_changes(L);
+    return begin_record_verb(L, &write_changes_verb, 0);
 }
 
 static int class_find(lua_State *L) { return call_find(L, &(find_verb){"find", PREC_CALL_find, true}); }
