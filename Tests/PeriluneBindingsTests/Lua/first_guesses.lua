@@ -2123,3 +2123,31 @@ db:fetch_one("SELECT :name AS n", { [":name"] = "Ada" })  --! { name = value }
 db:fetch_one("SELECT :name AS n", { nam = "Ada" })  --! did you mean "name"?
 ]==])
 end)
+
+test("arithmetic and texts in place of conditions are refused, and the errors name the operators of conditions", function()
+  guesses([==[%s]==], [==[
+Invoice:filter(-i.paid)  --! use `~` for NOT
+Invoice:filter(-i.total:gt(500))  --! use `~` for NOT
+Invoice:filter(i.paid, -i.total:gt(500))  --! use `~` for NOT
+Invoice:filter(i.paid | -i.total:gt(500))  --! use `~` for NOT
+Customer.invoices:filter(-i.paid)  --! use `~` for NOT
+Customer:filter(-Customer.invoices:exists())  --! use `~` for NOT
+Invoice:filter("-paid")  --! use "NOT paid"
+Invoice:filter("!paid")  --! use "NOT paid"
+Invoice:filter(i.total:gt(500) + i.total:gt(100))  --! filter(first | second)
+Invoice:filter(i.total:gt(500) * i.paid)  --! filter(first & second)
+Invoice:filter(i.total:gt(500) - i.paid)  --! filter(first & ~second)
+Invoice:filter(i.total:gt(500) + 1)  --! combine conditions with `&` and `|`
+Invoice:filter(i.paid / 2)  --! combine conditions with `&` and `|`
+Invoice:filter(i.number .. i.status)  --! a text is not a condition
+Invoice:filter(i.number:lower())  --! a text is not a condition
+Invoice:filter(~i.number)  --! filter(Class.c.number:eq(value))
+Invoice:filter(i.paid & i.number)  --! filter(Class.c.number:eq(value))
+Invoice:filter(i.paid | i.due)  --! filter(Class.c.due:eq(value))
+Invoice:filter(~(i.paid & i.total:gt(100))):fetch_count()  --> 2
+Invoice:filter((i.paid + i.total:gt(100)):ge(1)):fetch_count()  --> 3
+Invoice:filter(i.total % 3):fetch_count()  --> 3
+Product:filter(p.stock):fetch_count()  --> 2
+Product:filter(~p.stock):fetch_count()  --> 1
+]==])
+end)

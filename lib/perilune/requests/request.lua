@@ -329,7 +329,7 @@ derivations.filter = native_records.derivation("filter", function(self, conditio
   if kind == "table" and select("#", ...) == 0 then
     local mark = getmetatable(condition)
     if mark == nil then return filter_table(self, condition) end
-    if mark == "expression" and condition.shape ~= expression.slot and condition.shape.op ~= "column" then
+    if mark == "expression" and condition.shape.is_truth then
       return derive_with(self, "filter", conditions.resolve_dates(self, condition))
     end
   end
