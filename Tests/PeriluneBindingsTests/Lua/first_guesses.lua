@@ -2151,3 +2151,16 @@ Product:filter(p.stock):fetch_count()  --> 2
 Product:filter(~p.stock):fetch_count()  --> 1
 ]==])
 end)
+
+test("empty tables for the columns to change are refused, and the errors name perilune.null", function()
+  guesses([==[%s]==], [==[
+invoice:update_changes{ due = nil }  --! update_changes{ column = perilune.null }
+invoice:update_changes({}, { returning = "*" })  --! update_changes{ column = perilune.null }
+Invoice:update_changes(invoice, {})  --! update_changes{ column = perilune.null }
+invoice:update{ due = nil }  --! perilune.null for NULL
+invoice:save{}  --! record:update_changes{ column = value }
+invoice:update_changes()  --> false
+invoice:update_changes({ total = 7 }, {})  --> true
+(function() invoice:update_changes{ due = perilune.null } return invoice.due end)()  --> nil
+]==])
+end)
