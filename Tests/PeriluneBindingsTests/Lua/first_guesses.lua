@@ -2164,3 +2164,19 @@ invoice:update_changes({ total = 7 }, {})  --> true
 (function() invoice:update_changes{ due = perilune.null } return invoice.due end)()  --> nil
 ]==])
 end)
+
+test("the error of a blocked deletion names the table whose rows block it", function()
+  guesses([==[(function()
+    db:execute("CREATE TABLE receipt (id INTEGER PRIMARY KEY, invoice_id INTEGER NOT NULL REFERENCES invoice)")
+    db:execute("CREATE TABLE mail (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customer ON DELETE SET NULL)")
+    db:execute("INSERT INTO mail (customer_id) VALUES (1)")
+    db:execute("INSERT INTO receipt (invoice_id) VALUES (1)")
+    return %s
+  end)()]==], [==[
+ada:delete()  --! rows of `receipt` refer to rows of `invoice`, which are deleted with this one of `customer`
+invoice:delete()  --! rows of `receipt` refer to this one of `invoice`
+tea:delete()  --! rows of `line` refer to this one of `product`
+Customer:find(2):delete()  --> true
+select(2, pcall(ada.delete, ada)).referring_table  --> "receipt"
+]==])
+end)
