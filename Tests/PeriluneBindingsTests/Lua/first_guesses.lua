@@ -2180,3 +2180,12 @@ Customer:find(2):delete()  --> true
 select(2, pcall(ada.delete, ada)).referring_table  --> "receipt"
 ]==])
 end)
+
+test("options and texts in place of the numbers of a limit are refused, and the errors name the position", function()
+  guesses([==[%s]==], [==[
+Product:limit(2, { offset = 1 })  --! argument 2: expected an integer, got a table; use limit(count, offset)
+Product:limit{ offset = 1 }  --! argument 1: expected an integer, got a table; use limit(count, offset)
+Product:limit(2, "1")  --! argument 2: expected an integer, got the string "1"; use tonumber(text)
+Product:order("id"):limit(2, 1):pluck("id")  --> {2, 3}
+]==])
+end)
