@@ -982,7 +982,7 @@ ada:invoices():order("total"):fetch_one().total  --> 500
 ada:invoices{ status = "paid" }  --! record:invoices
 ada:invoices("paid")  --! record:invoices
 ada:get_invoices()  --! invoices
-ada:add_invoice{ number = "Z" }  --! record:association():insert
+ada:add_invoice{ number = "Z" }  --! record:invoices():insert
 ada:set_name("x")  --! record.name = value
 ada:get_name()  --! record.name
 ada:is_vip()  --! record.vip
@@ -1335,7 +1335,7 @@ Customer:filter(Customer.invoices:count() > 1)  --! `expression:gt(1)`
 Invoice:filter(Invoice.customer:eq(ada))  --! filter{ customer = record }
 ada:invoices():remove(invoice)  --! other:delete()
 ada:fetch_invoices()  --! record:invoices():fetch_one()
-ada:add_invoice{ number = "B1" }  --! record:association():insert
+ada:add_invoice{ number = "B1" }  --! record:invoices():insert
 Customer:find_or_insert("Ada")  --! find_or_insert{ column = value }
 perilune.jobs("mail"):enqueue({ to = "x" }, { after = "1h" })  --! delay = "1h"
 perilune.jobs("mail"):enqueue({ to = "x" }, { attempts = 3 })  --! perilune.jobs(name, { attempts = 5 })
@@ -2103,6 +2103,9 @@ test("calls for timers, jobs and errors as in other libraries are refused, and t
 perilune.every("1s", function(timer) timer:cancel() end)  --! declare `local timer` first
 perilune.after("1s", function(timer) timer:cancel() end)  --! declare `local timer` first
 perilune.after("1s", function(timer) end, 5):cancel()  --> true
+perilune.every("1s", function(t) t:cancel() end)  --! declare `local timer` first
+perilune.every("1s", function(self) self:cancel() end)  --! declare `local timer` first
+perilune.every("1s", function(is_forced) end):cancel()  --> true
 perilune.jobs("mail"):stop()  --! handler:cancel()
 perilune.spawn(print, "x"):wait(0.1)  --! task:cancel()
 tostring(perilune.jobs("mail"):counts())  --> "{ ready = 0, delayed = 0, blocked = 0, running = 0, done = 0, dead = 0, cancelled = 0 }"
@@ -2187,5 +2190,22 @@ Product:limit(2, { offset = 1 })  --! argument 2: expected an integer, got a tab
 Product:limit{ offset = 1 }  --! argument 1: expected an integer, got a table; use limit(count, offset)
 Product:limit(2, "1")  --! argument 2: expected an integer, got the string "1"; use tonumber(text)
 Product:order("id"):limit(2, 1):pluck("id")  --> {2, 3}
+]==])
+end)
+
+test("members of JSON texts are refused, and the errors name the ways to decode the text", function()
+  guesses([==[%s]==], [==[
+tea.settings.theme  --! use perilune.json.decode(text).theme, or the class option types = { column = "json" }
+tea.settings["theme"]  --! use perilune.json.decode(text).theme
+db:fetch_one("SELECT * FROM product").settings.theme  --! use perilune.json.decode(text).theme
+Product:order("id"):pluck("settings")[1].theme  --! use perilune.json.decode(text).theme
+(function() for row in db:rows("SELECT * FROM product") do if row.settings.theme == "dark" then return 1 end end end)()  --! use perilune.json.decode(text).theme
+('["a", "b"]')[2]  --! use perilune.json.decode(text)[2]
+('["a", "b"]')[3]  --> nil
+tea.settings.color  --> nil
+tea.name.theme  --> nil
+("abc")[1]  --> nil
+perilune.json.decode(tea.settings).theme  --> "dark"
+perilune.record("product", { types = { settings = "json" } }):find(1).settings.theme  --> "dark"
 ]==])
 end)
