@@ -2209,3 +2209,17 @@ perilune.json.decode(tea.settings).theme  --> "dark"
 perilune.record("product", { types = { settings = "json" } }):find(1).settings.theme  --> "dark"
 ]==])
 end)
+
+test("methods of requests on a record are refused, and the errors name an association of its class", function()
+  guesses([==[%s]==], [==[
+ada:fetch_all("invoices")  --! record:invoices():fetch_all()
+ada:fetch_count("invoices")  --! record:invoices():fetch_count()
+ada:count()  --! record:invoices():fetch_count()
+ada:filter{ total = 5 }  --! record:invoices():filter{ column = value }:fetch_all()
+ada:order("id")  --! record:invoices()
+invoice:fetch_one("customer")  --! record:customer():fetch_one()
+invoice:first()  --! record:customer():fetch_one()
+invoice:find(1)  --! Class:find(key)
+tea:fetch_all()  --! record:association():fetch_all()
+]==])
+end)
