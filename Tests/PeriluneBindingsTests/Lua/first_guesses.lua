@@ -2223,3 +2223,13 @@ invoice:find(1)  --! Class:find(key)
 tea:fetch_all()  --! record:association():fetch_all()
 ]==])
 end)
+
+test("expressions of associations are not shown as values, and the errors name the requests of a record", function()
+  guesses([==[%s]==], [==[
+tostring(ada.invoices:count())  --! record:association():fetch_count()
+ada.invoices:count() + 1  --! record:association():fetch_count()
+ada.invoices:exists()  --! :exists()
+tostring(ada.invoices:max("total"))  --! Class:annotated_with(expression:as("name"))
+ada:invoices():fetch_count()  --> 2
+]==])
+end)
