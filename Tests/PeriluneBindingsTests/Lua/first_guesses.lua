@@ -2233,3 +2233,13 @@ tostring(ada.invoices:max("total"))  --! Class:annotated_with(expression:as("nam
 ada:invoices():fetch_count()  --> 2
 ]==])
 end)
+
+test("members of JSON columns are read by their names in other libraries, and the errors name column:json", function()
+  guesses([==[%s]==], [==[
+p.settings["theme"]  --! column:json("theme")
+p.settings.lang  --! column:json("lang")
+p.settings[1]  --! column:json("$[0]")
+p.settings["theme"]:eq("dark")  --! column:json("theme")
+Product:filter(p.settings:json("theme"):eq("dark")):fetch_count()  --> 1
+]==])
+end)
