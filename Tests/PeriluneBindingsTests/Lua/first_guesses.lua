@@ -2243,3 +2243,20 @@ p.settings["theme"]:eq("dark")  --! column:json("theme")
 Product:filter(p.settings:json("theme"):eq("dark")):fetch_count()  --> 1
 ]==])
 end)
+
+test("backups, errors, jobs and cursors by other names are refused, and the errors name the replacement", function()
+  guesses([==[%s]==], [==[
+db:backup("copy.sqlite")  --! db:backup_to(perilune.queue(path))
+db:save_as("copy.sqlite")  --! db:backup_to(perilune.queue(path))
+db:backup_to("copy.sqlite")  --! db:backup_to(perilune.queue("copy.sqlite"))
+db:dump("copy.sql")  --! perilune dump --database FILE
+db:fetch_each("SELECT 1")  --! use db:rows(sql, ...)
+db:fetch_iter("SELECT 1")  --! use db:rows(sql, ...)
+Product:fetch_each()  --! for record in request:rows
+Product:fetch_rows()  --! for record in request:rows
+perilune.raise("x")  --! use error(message)
+perilune.job("send", print)  --! perilune.jobs(name):handle(function(payload) ... end)
+perilune.handle("send", print)  --! perilune.jobs(name):handle(function(payload) ... end)
+perilune.process("send", print)  --! perilune.jobs(name):handle(function(payload) ... end)
+]==])
+end)
