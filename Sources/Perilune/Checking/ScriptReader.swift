@@ -19,6 +19,18 @@ struct ScriptReader {
         "db", "description", "durable", "enabled", "interrupted", "keep", "key", "max", "mode", "name", "on", "on_code_change",
         "on_failure", "retry", "run", "when",
     ]
+    /// The functions of Lua's libraries that a host may withhold.
+    private static let withheldMembers: Set<String> = [
+        "os.execute", "os.exit", "os.getenv", "os.remove", "os.rename", "os.tmpname", "os.setlocale", "io.close", "io.flush",
+        "io.input",
+        "io.lines", "io.open", "io.output", "io.popen", "io.read", "io.tmpfile", "io.type", "io.write", "string.dump",
+        "package.loadlib", "package.searchpath", "package.cpath", "package.path", "package.preload", "package.searchers",
+        "package.loaded",
+        "debug.debug", "debug.gethook", "debug.getinfo", "debug.getlocal", "debug.getmetatable", "debug.getregistry",
+        "debug.getupvalue", "debug.getuservalue", "debug.sethook", "debug.setlocal", "debug.setmetatable", "debug.setupvalue",
+        "debug.setuservalue", "debug.traceback", "debug.upvalueid", "debug.upvaluejoin", "debug.setcstacklimit",
+    ]
+
     /// Global names of standard Lua that a sandbox may lack.
     private static let standardNames: Set<String> = ["io", "os", "debug", "package", "dofile", "loadfile", "collectgarbage"]
 
@@ -228,8 +240,12 @@ struct ScriptReader {
             !members.contains(member),
             !isSign("=", index + 3)
         else { return }
+        let isOfLua = Self.withheldMembers.contains("\(name).\(member)")
+        let replacement = isOfLua ? nil : ScriptNames.replacement(forMember: member, of: name)
+        if let replacement { return add(.withheld, "Lua has no `\(name).\(member)`; use \(replacement)", index + 2) }
         add(
-            .withheld, "this host does not give scripts `\(name).\(member)`", index + 2,
+            .withheld,
+            isOfLua ? "this host does not give scripts `\(name).\(member)`" : "no function `\(name).\(member)` exists", index + 2,
             nearestName(to: member, among: members.sorted()).map { "\(name).\($0)" })
     }
 

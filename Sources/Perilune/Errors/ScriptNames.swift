@@ -86,6 +86,14 @@ package enum ScriptNames {
         "near \"TRUNCATE\": syntax error": "use DELETE FROM",
         "near \"?\": syntax error":
             "a placeholder stands for one value: not for a list, a table or a column; use IN (SELECT value FROM json_each(?)) for a list",
+        "near \"%\": syntax error": "values are arguments: use ? or :name in place of %s and %d",
+        "bad argument #2 to 'date' (number expected, got date)":
+            "use date:format(\"%Y-%m-%d\"), or date.unix // 1 for the seconds",
+        "bad argument #1 to 'date' (string expected, got date)": "use date:format(\"%Y-%m-%d\"), or tostring(date)",
+        "bad argument #1 to 'time' (table expected, got date)": "use date.unix",
+        "bad argument #1 to 'difftime' (number expected, got date)": "use first - second, or first:seconds_since(second)",
+        "bad argument #1 to 'for iterator' (table expected, got string)":
+            "a text has no elements; use perilune.json.decode(text) if it holds JSON",
         "unrecognized token: \":\"": "use CAST(value AS type) in place of value::type",
         "unrecognized token: \"{\"": "use :name with { name = value }, or ? with a value",
         "unrecognized token: \"!\"": "use NOT",
@@ -100,6 +108,52 @@ package enum ScriptNames {
         "unable to use function MATCH in the requested context":
             "MATCH needs a full-text table (db:create_fts5); use like, glob or contains",
     ]
+
+    private static let loop = "a loop: for _, value in ipairs(list) do ... end"
+
+    /// Functions of the standard libraries of other languages, with their replacements in Lua.
+    private static let otherMembers: [String: String] = [
+        "table.map": loop, "table.filter": loop, "table.reduce": loop, "table.foreach": loop, "table.each": loop,
+        "table.contains": loop,
+        "table.find": loop, "table.index_of": loop, "table.foreachi": loop, "table.any": loop, "table.all": loop,
+        "table.keys": "a loop: for key in pairs(values) do ... end",
+        "table.values": "a loop: for _, value in pairs(values) do ... end",
+        "table.merge": "a loop: for key, value in pairs(other) do values[key] = value end",
+        "table.copy": "table.move(list, 1, #list, 1, {}) for a list",
+        "table.clone": "table.move(list, 1, #list, 1, {}) for a list",
+        "table.slice": "table.move(list, first, last, 1, {})", "table.length": "#list", "table.getn": "#list",
+        "table.size": "#list",
+        "table.len": "#list", "table.push": "table.insert(list, value)", "table.append": "table.insert(list, value)",
+        "table.pop": "table.remove(list)", "table.join": "table.concat(list, separator)",
+        "string.join": "table.concat(list, separator)", "math.round": "math.floor(number + 0.5)",
+        "math.clamp": "math.max(low, math.min(number, high))",
+    ]
+
+    /// Methods of texts in other languages, with their replacements in Lua.
+    private static let otherTextMethods: [String: String] = [
+        "split": "for part in text:gmatch(\"[^,]+\") do ... end", "trim": "text:match(\"^%s*(.-)%s*$\")",
+        "strip": "text:match(\"^%s*(.-)%s*$\")", "starts_with": "text:sub(1, #prefix) == prefix",
+        "startswith": "text:sub(1, #prefix) == prefix", "ends_with": "text:sub(-#suffix) == suffix",
+        "endswith": "text:sub(-#suffix) == suffix", "contains": "text:find(part, 1, true)",
+        "replace": "text:gsub(pattern, replacement)",
+        "to_upper": "text:upper()", "to_lower": "text:lower()", "substring": "text:sub(first, last)",
+        "substr": "text:sub(first, last)",
+    ]
+
+    /// Returns the replacement for a function of another language's library, such as `table.map`; nil if none is known.
+    package static func replacement(forMember member: String, of library: String) -> String? {
+        otherMembers["\(library).\(member)"] ?? (library == "string" ? otherTextMethods[member] : nil)
+    }
+
+    /// Returns the help text for a list in place of a named value, as in `IN :ids`, and for a method of texts in other languages, as in
+    /// `attempt to call a nil value (method 'split')`.
+    private static func otherFormHelp(for message: String) -> String? {
+        if message.wholeMatch(of: /near "[:@$]\w+": syntax error/) != nil { return messageHelp["near \"?\": syntax error"] }
+        guard let match = message.wholeMatch(of: /attempt to call a nil value \(method '(\w+)'\)/),
+            let use = otherTextMethods[String(match.1)]
+        else { return nil }
+        return "texts have no method `\(match.1)`; use \(use)"
+    }
 
     /// Returns the replacement for a global of another library, from a message such as `attempt to call a nil value (global 'describe')`.
     private static func otherGlobal(in message: String) -> String? {
@@ -191,7 +245,9 @@ package enum ScriptNames {
     /// call a string value (method 'date')`.
     package static func help(for message: String) -> String? {
         if let use = otherGlobal(in: message) { return "use \(use)" }
-        if let help = messageHelp[message] ?? listHelp(for: message) ?? hookHelp(for: message) { return help }
+        if let help = messageHelp[message] ?? otherFormHelp(for: message) ?? listHelp(for: message) ?? hookHelp(for: message) {
+            return help
+        }
         if message == "attempt to index a function value (global 'assert')" {
             return "use assert(a == b), or expect(a):equals(b) in a scenario"
         }

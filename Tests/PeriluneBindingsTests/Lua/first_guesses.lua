@@ -982,7 +982,7 @@ ada:invoices():order("total"):fetch_one().total  --> 500
 ada:invoices{ status = "paid" }  --! record:invoices
 ada:invoices("paid")  --! record:invoices
 ada:get_invoices()  --! invoices
-ada:add_invoice{ number = "Z" }  --! record:association():insert
+ada:add_invoice{ number = "Z" }  --! record:invoices():insert
 ada:set_name("x")  --! record.name = value
 ada:get_name()  --! record.name
 ada:is_vip()  --! record.vip
@@ -1335,7 +1335,7 @@ Customer:filter(Customer.invoices:count() > 1)  --! `expression:gt(1)`
 Invoice:filter(Invoice.customer:eq(ada))  --! filter{ customer = record }
 ada:invoices():remove(invoice)  --! other:delete()
 ada:fetch_invoices()  --! record:invoices():fetch_one()
-ada:add_invoice{ number = "B1" }  --! record:association():insert
+ada:add_invoice{ number = "B1" }  --! record:invoices():insert
 Customer:find_or_insert("Ada")  --! find_or_insert{ column = value }
 perilune.jobs("mail"):enqueue({ to = "x" }, { after = "1h" })  --! delay = "1h"
 perilune.jobs("mail"):enqueue({ to = "x" }, { attempts = 3 })  --! perilune.jobs(name, { attempts = 5 })
@@ -2103,6 +2103,9 @@ test("calls for timers, jobs and errors as in other libraries are refused, and t
 perilune.every("1s", function(timer) timer:cancel() end)  --! declare `local timer` first
 perilune.after("1s", function(timer) timer:cancel() end)  --! declare `local timer` first
 perilune.after("1s", function(timer) end, 5):cancel()  --> true
+perilune.every("1s", function(t) t:cancel() end)  --! declare `local timer` first
+perilune.every("1s", function(self) self:cancel() end)  --! declare `local timer` first
+perilune.every("1s", function(is_forced) end):cancel()  --> true
 perilune.jobs("mail"):stop()  --! handler:cancel()
 perilune.spawn(print, "x"):wait(0.1)  --! task:cancel()
 tostring(perilune.jobs("mail"):counts())  --> "{ ready = 0, delayed = 0, blocked = 0, running = 0, done = 0, dead = 0, cancelled = 0 }"
@@ -2121,5 +2124,139 @@ perilune.date("2026-01-01"):components("yyyy")  --! (YMD, YMD_HM
 (function() perilune.date("2026-01-01").day = 3 end)()  --! date:add{ days = 1 }
 db:fetch_one("SELECT :name AS n", { [":name"] = "Ada" })  --! { name = value }
 db:fetch_one("SELECT :name AS n", { nam = "Ada" })  --! did you mean "name"?
+]==])
+end)
+
+test("arithmetic and texts in place of conditions are refused, and the errors name the operators of conditions", function()
+  guesses([==[%s]==], [==[
+Invoice:filter(-i.paid)  --! use `~` for NOT
+Invoice:filter(-i.total:gt(500))  --! use `~` for NOT
+Invoice:filter(i.paid, -i.total:gt(500))  --! use `~` for NOT
+Invoice:filter(i.paid | -i.total:gt(500))  --! use `~` for NOT
+Customer.invoices:filter(-i.paid)  --! use `~` for NOT
+Customer:filter(-Customer.invoices:exists())  --! use `~` for NOT
+Invoice:filter("-paid")  --! use "NOT paid"
+Invoice:filter("!paid")  --! use "NOT paid"
+Invoice:filter(i.total:gt(500) + i.total:gt(100))  --! filter(first | second)
+Invoice:filter(i.total:gt(500) * i.paid)  --! filter(first & second)
+Invoice:filter(i.total:gt(500) - i.paid)  --! filter(first & ~second)
+Invoice:filter(i.total:gt(500) + 1)  --! combine conditions with `&` and `|`
+Invoice:filter(i.paid / 2)  --! combine conditions with `&` and `|`
+Invoice:filter(i.number .. i.status)  --! a text is not a condition
+Invoice:filter(i.number:lower())  --! a text is not a condition
+Invoice:filter(~i.number)  --! filter(Class.c.number:eq(value))
+Invoice:filter(i.paid & i.number)  --! filter(Class.c.number:eq(value))
+Invoice:filter(i.paid | i.due)  --! filter(Class.c.due:eq(value))
+Invoice:filter(~(i.paid & i.total:gt(100))):fetch_count()  --> 2
+Invoice:filter((i.paid + i.total:gt(100)):ge(1)):fetch_count()  --> 3
+Invoice:filter(i.total % 3):fetch_count()  --> 3
+Product:filter(p.stock):fetch_count()  --> 2
+Product:filter(~p.stock):fetch_count()  --> 1
+]==])
+end)
+
+test("empty tables for the columns to change are refused, and the errors name perilune.null", function()
+  guesses([==[%s]==], [==[
+invoice:update_changes{ due = nil }  --! update_changes{ column = perilune.null }
+invoice:update_changes({}, { returning = "*" })  --! update_changes{ column = perilune.null }
+Invoice:update_changes(invoice, {})  --! update_changes{ column = perilune.null }
+invoice:update{ due = nil }  --! perilune.null for NULL
+invoice:save{}  --! record:update_changes{ column = value }
+invoice:update_changes()  --> false
+invoice:update_changes({ total = 7 }, {})  --> true
+(function() invoice:update_changes{ due = perilune.null } return invoice.due end)()  --> nil
+]==])
+end)
+
+test("the error of a blocked deletion names the table whose rows block it", function()
+  guesses([==[(function()
+    db:execute("CREATE TABLE receipt (id INTEGER PRIMARY KEY, invoice_id INTEGER NOT NULL REFERENCES invoice)")
+    db:execute("CREATE TABLE mail (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customer ON DELETE SET NULL)")
+    db:execute("INSERT INTO mail (customer_id) VALUES (1)")
+    db:execute("INSERT INTO receipt (invoice_id) VALUES (1)")
+    return %s
+  end)()]==], [==[
+ada:delete()  --! rows of `receipt` refer to rows of `invoice`, which are deleted with this one of `customer`
+invoice:delete()  --! rows of `receipt` refer to this one of `invoice`
+tea:delete()  --! rows of `line` refer to this one of `product`
+Customer:find(2):delete()  --> true
+select(2, pcall(ada.delete, ada)).referring_table  --> "receipt"
+]==])
+end)
+
+test("options and texts in place of the numbers of a limit are refused, and the errors name the position", function()
+  guesses([==[%s]==], [==[
+Product:limit(2, { offset = 1 })  --! argument 2: expected an integer, got a table; use limit(count, offset)
+Product:limit{ offset = 1 }  --! argument 1: expected an integer, got a table; use limit(count, offset)
+Product:limit(2, "1")  --! argument 2: expected an integer, got the string "1"; use tonumber(text)
+Product:order("id"):limit(2, 1):pluck("id")  --> {2, 3}
+]==])
+end)
+
+test("members of JSON texts are refused, and the errors name the ways to decode the text", function()
+  guesses([==[%s]==], [==[
+tea.settings.theme  --! use perilune.json.decode(text).theme, or the class option types = { column = "json" }
+tea.settings["theme"]  --! use perilune.json.decode(text).theme
+db:fetch_one("SELECT * FROM product").settings.theme  --! use perilune.json.decode(text).theme
+Product:order("id"):pluck("settings")[1].theme  --! use perilune.json.decode(text).theme
+(function() for row in db:rows("SELECT * FROM product") do if row.settings.theme == "dark" then return 1 end end end)()  --! use perilune.json.decode(text).theme
+('["a", "b"]')[2]  --! use perilune.json.decode(text)[2]
+('["a", "b"]')[3]  --> nil
+tea.settings.color  --> nil
+tea.name.theme  --> nil
+("abc")[1]  --> nil
+perilune.json.decode(tea.settings).theme  --> "dark"
+perilune.record("product", { types = { settings = "json" } }):find(1).settings.theme  --> "dark"
+]==])
+end)
+
+test("methods of requests on a record are refused, and the errors name an association of its class", function()
+  guesses([==[%s]==], [==[
+ada:fetch_all("invoices")  --! record:invoices():fetch_all()
+ada:fetch_count("invoices")  --! record:invoices():fetch_count()
+ada:count()  --! record:invoices():fetch_count()
+ada:filter{ total = 5 }  --! record:invoices():filter{ column = value }:fetch_all()
+ada:order("id")  --! record:invoices()
+invoice:fetch_one("customer")  --! record:customer():fetch_one()
+invoice:first()  --! record:customer():fetch_one()
+invoice:find(1)  --! Class:find(key)
+tea:fetch_all()  --! record:association():fetch_all()
+]==])
+end)
+
+test("expressions of associations are not shown as values, and the errors name the requests of a record", function()
+  guesses([==[%s]==], [==[
+tostring(ada.invoices:count())  --! record:association():fetch_count()
+ada.invoices:count() + 1  --! record:association():fetch_count()
+ada.invoices:exists()  --! :exists()
+tostring(ada.invoices:max("total"))  --! Class:annotated_with(expression:as("name"))
+ada:invoices():fetch_count()  --> 2
+]==])
+end)
+
+test("members of JSON columns are read by their names in other libraries, and the errors name column:json", function()
+  guesses([==[%s]==], [==[
+p.settings["theme"]  --! column:json("theme")
+p.settings.lang  --! column:json("lang")
+p.settings[1]  --! column:json("$[0]")
+p.settings["theme"]:eq("dark")  --! column:json("theme")
+Product:filter(p.settings:json("theme"):eq("dark")):fetch_count()  --> 1
+]==])
+end)
+
+test("backups, errors, jobs and cursors by other names are refused, and the errors name the replacement", function()
+  guesses([==[%s]==], [==[
+db:backup("copy.sqlite")  --! db:backup_to(perilune.queue(path))
+db:save_as("copy.sqlite")  --! db:backup_to(perilune.queue(path))
+db:backup_to("copy.sqlite")  --! db:backup_to(perilune.queue("copy.sqlite"))
+db:dump("copy.sql")  --! perilune dump --database FILE
+db:fetch_each("SELECT 1")  --! use db:rows(sql, ...)
+db:fetch_iter("SELECT 1")  --! use db:rows(sql, ...)
+Product:fetch_each()  --! for record in request:rows
+Product:fetch_rows()  --! for record in request:rows
+perilune.raise("x")  --! use error(message)
+perilune.job("send", print)  --! perilune.jobs(name):handle(function(payload) ... end)
+perilune.handle("send", print)  --! perilune.jobs(name):handle(function(payload) ... end)
+perilune.process("send", print)  --! perilune.jobs(name):handle(function(payload) ... end)
 ]==])
 end)

@@ -20,6 +20,9 @@ end
 -- @tparam ?table options `pages`: the number of pages to copy at a time; `pause`: the time between two steps, during which other
 --   connections may use the databases; `progress`: called after each step with the number of copied pages and the total number of pages
 function public:backup_to(target, options)
+  if type(target) == "string" then
+    checks.fail(place, ("argument 1: expected a database, got the string %q; use db:backup_to(perilune.queue(%q))"):format(target, target))
+  end
   options = checks.options(place, options, {
     pages = { read_pages, "an integer of at least 1" }, pause = "any", progress = "function",
   })

@@ -18,9 +18,12 @@ end
 -- Kept in a local variable, because scripts may change the `debug` library later.
 local parameter_name = debug and debug.getlocal
 
+--- Names of a first parameter that is the timer itself in other libraries. Other parameters may be optional.
+local names_of_timers = { timer = true, t = true, self = true, handle = true, h = true, this = true, job = true, interval = true }
+
 --- Raises an error for a function that expects its timer as an argument, as in other libraries.
 local function check_parameter(name, f, ...)
-  if parameter_name and select("#", ...) == 0 and parameter_name(f, 1) == "timer" then
+  if parameter_name and select("#", ...) == 0 and names_of_timers[parameter_name(f, 1)] then
     errors.raise("argument", ("%s: the function gets no timer; declare `local timer` first, then `timer = %s(...)`, and call "
       .. "timer:cancel()"):format(name, name))
   end

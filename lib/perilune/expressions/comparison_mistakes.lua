@@ -40,6 +40,12 @@ local texts, words = { number = true, string = true }, { string = true, boolean 
 local suspects = { booleans = words, integers = words, floats = words, numbers = words, texts = words, ["number result"] = words, ["text result"] = texts,
   ["truth result"] = texts }
 
+--- Returns whether an expression is a text that SQL computes.
+function comparison_mistakes.is_text(shape) return kind_of(shape) == "text result" end
+
+--- Returns whether an expression is an arithmetic operation on two operands.
+function comparison_mistakes.is_arithmetic(shape) return arithmetic[shape.op] == true and shape.operands[2] ~= nil end
+
 --- Returns the types of values that must be checked when they are compared with an expression; false if no type must be.
 function comparison_mistakes.suspects_of(shape)
   local kind = kind_of(shape)

@@ -153,10 +153,14 @@ local function names_of_methods()
 end
 
 setmetatable(methods, { __index = function(_, name)
-  if type(name) == "number" then return nil end
+  if type(name) == "number" then
+    raise("unknown_method", ("an expression has no elements; use column:json(\"$[%s]\") for an element of a JSON document"):format(
+      math.type(name) == "integer" and name > 0 and name - 1 or name), { name = tostring(name) })
+  end
   local _, err = pcall(require("perilune.runtime.other_names").raise, "column", "method", name, names_of_methods())
-  if type(name) ~= "string" or err.suggestion or err.advice then error(err, 0) end
-  raise("unknown_method", ("%s; use column:json(%q) for a member of a JSON document"):format(err.message, name), { name = name })
+  if type(name) ~= "string" or err.advice then error(err, 0) end
+  raise("unknown_method", ("%s; use column:json(%q) for a member of a JSON document"):format(err.message, name),
+    { name = name, suggestion = err.suggestion })
 end })
 operators.metatable.__index = receivers.checked_methods(receivers.kinds.expression, methods, comparisons)
 

@@ -248,6 +248,22 @@ local function view_of(info)
   return layout and native_records.table_layout_description(layout).schema
 end
 
+--- Returns the name of an association of the class, as an example in messages: one with a single record for `fetch_one` and the like,
+-- otherwise preferably a list.
+local function example_of_association(info, method)
+  local wants_one, names, fitting = method:find("one") ~= nil or method:find("first") ~= nil, {}, {}
+  for ancestor in record_class.ancestors(info) do
+    for name, association in pairs(ancestor.associations or {}) do
+      names[#names + 1] = name
+      local root = association.node.root
+      if (root.kind == "has_many") ~= wants_one then fitting[#fitting + 1] = name end
+    end
+  end
+  table.sort(names)
+  table.sort(fitting)
+  return fitting[1] or names[1] or "association"
+end
+
 --- Returns the value of a field that a record does not have: nil if the name is a column, or another field that records of the class may
 -- have.
 -- @param target the record, if its class has computed or lazy fields
@@ -288,6 +304,7 @@ function record_class.missing(class, name, target)
   local other_names = require "perilune.runtime.other_names"
   local use = other_names.find("record", name, function(column) return info.known[column] end)
   if use then
+    use = use:gsub("record:association%(%)", function() return ("record:%s()"):format(example_of_association(info, name)) end)
     local details = other_names.fields(name, use, methods)
     details.table = info.table
     raise("unknown_column", ("no column or method `%s` in `%s`; %s"):format(name, info.table, use), details)

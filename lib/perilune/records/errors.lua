@@ -93,18 +93,60 @@ local function fields_of(details, columns)
   return names
 end
 
---- Returns a table with rows that refer to the record.
-local function referring_table(details, record, db)
-  local tables = db:fetch_values([[
+--- Returns the foreign keys that refer to a table, with the name of their own table in the field `table_name`.
+local function foreign_keys_to(db, referenced)
+  local found = {}
+  for _, table_name in ipairs(db:fetch_values([[
     SELECT DISTINCT m.name FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
-    WHERE m.type = 'table' AND lower(f."table") = lower(?) ORDER BY m.name]], details.schema.name)
-  for _, table_name in ipairs(tables) do
+    WHERE m.type = 'table' AND lower(f."table") = lower(?) ORDER BY m.name]], referenced)) do
     for _, key in ipairs(native_schema.table(db, table_name).foreign_keys) do
-      local is_ours = sql_names.fold(key.table) == sql_names.fold(details.schema.name)
-      local values = is_ours and stored_list(details, record, fields_of(details, key.referenced_columns))
-      if values and has_row(db, table_name, key.columns, values) then return { referring_table = table_name } end
+      if sql_names.same(key.table, referenced) and #key.columns == #key.referenced_columns then found[#found + 1] = { table_name = table_name, key = key } end
     end
   end
+  return found
+end
+
+--- Returns a list of columns as SQL.
+local function column_list(columns)
+  local names = {}
+  for index, column in ipairs(columns) do names[index] = name(column) end
+  return table.concat(names, ", ")
+end
+
+--- Returns the table whose rows refer to rows of a table, or to rows that would be deleted with them, and the table of the rows that
+-- they refer to.
+-- @tparam string condition the SQL condition for the rows, with the parameters `values`
+-- @tparam table seen the tables that were searched
+local function blocking_table(db, table_name, condition, values, seen)
+  local cascades = {}
+  seen[sql_names.fold(table_name)] = true
+  for _, found in ipairs(foreign_keys_to(db, table_name)) do
+    local key = found.key
+    local referring = ("(%s) IN (SELECT %s FROM %s WHERE %s)"):format(column_list(key.columns), column_list(key.referenced_columns),
+      name(table_name), condition)
+    if key.on_delete == "cascade" then cascades[#cascades + 1] = { found.table_name, referring }
+    elseif key.on_delete ~= "set null" and db:fetch_value(("SELECT 1 FROM %s WHERE %s LIMIT 1"):format(name(found.table_name), referring),
+      table.unpack(values)) ~= nil then
+      return found.table_name, table_name
+    end
+  end
+  for _, cascade in ipairs(cascades) do
+    if not seen[sql_names.fold(cascade[1])] then
+      local found, referenced = blocking_table(db, cascade[1], cascade[2], values, seen)
+      if found then return found, referenced end
+    end
+  end
+end
+
+--- Returns the table whose rows prevent the deletion of the record, and the table to which they refer.
+local function referring_table(details, record, db)
+  local columns, conditions = details.description.key, {}
+  local names = details.schema.sql_names or {}
+  local values = #columns > 0 and stored_list(details, record, columns)
+  if not values then return nil end
+  for index, column in ipairs(columns) do conditions[index] = name(names[column] or column) .. " = ?" end
+  local found, referenced = blocking_table(db, details.schema.name, table.concat(conditions, " AND "), values, {})
+  return found and { referring_table = found }, referenced
 end
 
 --- SQLite only reports that a foreign key failed; the rows show which one.
@@ -114,9 +156,12 @@ function explanations.constraint_foreign_key(details, record, db, message)
     found.message = ("%s: `%s` has no row for %s"):format(message, found.referenced_table, table.concat(found.columns, ", "))
     return found
   end
-  found = referring_table(details, record, db)
+  local referenced
+  found, referenced = referring_table(details, record, db)
   if found then
-    found.message = ("%s: rows of `%s` refer to this one of `%s`"):format(message, found.referring_table, details.schema.name)
+    found.message = ("%s: rows of `%s` refer to %s"):format(message, found.referring_table, sql_names.same(referenced, details.schema.name)
+      and ("this one of `%s`"):format(details.schema.name)
+      or ("rows of `%s`, which are deleted with this one of `%s`"):format(referenced, details.schema.name))
   end
   return found
 end

@@ -87,6 +87,14 @@ function writing.synchronize(info, target, db)
   if record_class.names_associations(info, target) then record_class.parents.synchronize(info, target, db) end
 end
 
+--- Raises for an empty table in place of options, in which a script has probably set columns to nil.
+local function check_not_empty(verb, options)
+  if type(options) == "table" and next(options) == nil and getmetatable(options) == nil then
+    raise("argument", ("%s{}: an empty table has no options; %s() writes all fields, and record:update_changes{ column = value } the given "
+      .. "ones. A field that is nil does not exist, so use perilune.null for NULL"):format(verb, verb))
+  end
+end
+
 --- Splits the arguments of a verb that is called on a record or on a class.
 -- @return info, record, database or nil, options
 local function split(verb, first, ...)
@@ -111,6 +119,7 @@ local function split(verb, first, ...)
     local is_column = is_record and type(arguments[position]) == "string"
     raise("argument", ("%s: too many arguments%s"):format(verb, is_column and ("; use record:update_changes{ %s = value }"):format(arguments[position]) or ""))
   end
+  if is_record and (verb == "update" or verb == "save") then check_not_empty(verb, arguments[position]) end
   writing.synchronize(info, target, db)
   return info, target, db, record_options.read(verb, arguments[position])
 end

@@ -143,6 +143,10 @@ function mistakes.text(method, text, values, check_column)
     raise("argument", method .. ": a placeholder in quotes is text; use \"name = ?\", or \"name LIKE ?\" with the value "
       .. "\"%\" .. text .. \"%\"")
   end
+  local sign, negated = text:match("^%s*([!-])%s*([%a_][%w_]*)%s*$")
+  if negated then
+    raise("argument", ("%s(%q): `%s` is no negation in SQL; use \"NOT %s\", or %s(~Class.c.%s)"):format(method, text, sign, negated, method, negated))
+  end
   if values.n == 0 and is_literal(text) then
     raise("argument", ("%s(%q): a literal is the same for all rows, so it is not a condition; use filter_key(%q) for the row with this key, all() or "
       .. "none()"):format(method, text, text))
@@ -262,6 +266,45 @@ function mistakes.compared_values(method, text, values, type_of)
       raise("argument", ("%s: `->` returns JSON text, in which strings have quotes; use `->>`"):format(method))
     end
   end
+end
+
+local connectives_of_sums = { ["+"] = "| ", ["*"] = "& ", ["-"] = "& ~" }
+
+--- Returns whether a shape is a condition or a column of booleans.
+local function is_truth(shape, is_condition)
+  return is_condition(shape) or shape.op == "and" or shape.op == "or" or shape.op == "column" and shape.held == "booleans"
+end
+
+--- Raises for arithmetic that is no condition: `-x`, or arithmetic with conditions. Other numbers may be meant as truth values.
+local function check_arithmetic(shape, method, is_condition)
+  local op, operands = shape.op, shape.operands
+  if op == "negate" then
+    raise("argument", ("%s: `-` negates numbers, and all numbers except 0 are true; use `~` for NOT, as in %s(~condition)"):format(method, method))
+  elseif comparison_mistakes.is_text(shape) then
+    raise("argument", ("%s: a text is not a condition; use a comparison, as in %s(expression:eq(value))"):format(method, method))
+  elseif comparison_mistakes.is_arithmetic(shape) and (is_truth(operands[1], is_condition) or is_truth(operands[2], is_condition)) then
+    local connective = connectives_of_sums[op]
+    raise("argument", ("%s: `%s` computes with numbers; combine conditions with `&` and `|`, negate them with `~`%s"):format(method, op,
+      connective and (", as in %s(first %ssecond)"):format(method, connective) or ""))
+  end
+end
+
+--- Raises for an expression that is not a condition. Sets the field `is_truth` of other shapes.
+-- @tparam function check_column raises for columns that are not truth values
+-- @tparam function is_condition returns whether a shape is a comparison
+function mistakes.untrue(shape, method, check_column, is_condition)
+  local checked = {}
+  -- Chains of thousands of conditions nest on the left, so they are traversed in a loop.
+  while not shape.is_truth do
+    local op, operands = shape.op, shape.operands
+    if op == "column" then check_column(shape, method)
+    elseif op ~= "and" and op ~= "or" and op ~= "not" then check_arithmetic(shape, method, is_condition) end
+    if op ~= "column" then checked[#checked + 1] = shape end
+    if op ~= "and" and op ~= "or" and op ~= "not" then break end
+    if operands[2] then mistakes.untrue(operands[2], method, check_column, is_condition) end
+    shape = operands[1]
+  end
+  for _, passed in ipairs(checked) do passed.is_truth = true end
 end
 
 --- Raises for a key that was passed instead of a condition.

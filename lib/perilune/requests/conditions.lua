@@ -263,11 +263,18 @@ local function has_one_table(self)
 end
 
 --- Raises for a column of texts or dates in place of a condition, because SQL takes the number at their beginning for a truth value.
-local function check_is_truth(column, method)
-  local shape = column.shape
+local function check_column_is_truth(shape, method)
   if shape.op ~= "column" or shape.held ~= "texts" and not (shape.type and shape.type.form) then return end
   raise("argument", ("%s: the column `%s` is not a condition; use %s(Class.c.%s:eq(value)), or :is_not_null()"):format(method, shape.detail,
     method, shape.detail))
+end
+
+--- Raises for a column, arithmetic or text in place of a condition. Shapes that have passed have the field `is_truth`.
+local function check_is_truth(condition, method)
+  local shape = condition.shape
+  if shape.op == "column" then return check_column_is_truth(shape, method) end
+  if shape.is_truth then return end
+  require("perilune.requests.condition_mistakes").untrue(shape, method, check_column_is_truth, conditions.is_condition)
 end
 
 --- Returns SQL text as a condition.
@@ -279,7 +286,7 @@ local function of_text(self, method, text, values)
     local is_column, err = pcall(source.column, source, name, self.node.alias)
     if is_column and err.shape.op == "named expression" then
       raise("argument", ("%s(%q): SQL text cannot use a named expression; use filter(Class.c.%s), or filter{ %s = value }"):format(method, text, name, name))
-    elseif is_column then return check_is_truth(err, method) end
+    elseif is_column then return check_column_is_truth(err.shape, method) end
     raise(err.kind, ("%s(%q): %s; use filter_key(%q) for a key, filter{ column = value } for a value"):format(method, text, err.message, name),
       { name = name, suggestion = err.suggestion, table = err.table })
   end)

@@ -329,7 +329,7 @@ derivations.filter = native_records.derivation("filter", function(self, conditio
   if kind == "table" and select("#", ...) == 0 then
     local mark = getmetatable(condition)
     if mark == nil then return filter_table(self, condition) end
-    if mark == "expression" and condition.shape ~= expression.slot and condition.shape.op ~= "column" then
+    if mark == "expression" and condition.shape.is_truth then
       return derive_with(self, "filter", conditions.resolve_dates(self, condition))
     end
   end
@@ -404,11 +404,13 @@ function derivations:reversed() return derive_with_detail(self, "reversed", true
 function derivations:unordered() return derive_with_detail(self, "unordered", true) end
 function derivations:distinct() return derive_with_detail(self, "distinct", true) end
 
-local function check_count(method, value, name)
+local function check_count(method, value, name, position)
   if math_type(value) == "integer" and value >= 0 then return value end
   local count = math.tointeger(value)
   if type(value) ~= "number" or not count then
-    raise("argument", method .. ": argument 1: expected an integer, got " .. errors.describe(value))
+    local cure = type(value) == "table" and getmetatable(value) == nil and "; use limit(count, offset)" or type(value) == "string" and tonumber(value)
+      and "; use tonumber(text)" or ""
+    raise("argument", ("%s: argument %d: expected an integer, got %s%s"):format(method, position or 1, errors.describe(value), cure))
   elseif count < 0 then
     raise("argument", method .. ": " .. name .. " cannot be negative: " .. count)
   end
@@ -421,7 +423,7 @@ derivations.limit = native_records.derivation("limit", function(self, count, off
   if surplus ~= nil then arity.refuse("limit", 2, surplus) end
   local result = derive_with_detail(self, "limit", check_count("limit", count, "a limit"))
   if offset == nil then return result end
-  return derive_with_detail(result, "offset", check_count("limit", offset, "an offset"))
+  return derive_with_detail(result, "offset", check_count("limit", offset, "an offset", 2))
 end)
 
 function derivations:offset(count)

@@ -95,6 +95,49 @@ local function refine_library(library, section, message)
   end })
 end
 
+-- Kept in local variables, because scripts may change the libraries later.
+local local_value, function_at = debug and debug.getlocal, debug and debug.getinfo
+local decode
+
+--- The size of the longest text that is decoded for a message.
+local longest_text = 1000000
+
+--- Returns whether a text is a JSON document with a member of a name, or an array with an element at a position.
+local function has_member(text, name)
+  if #text > longest_text or not text:find(math.type(name) == "integer" and "^%s*%[" or "^%s*{") then return false end
+  if type(name) == "string" and not text:find(name, 1, true) then return false end
+  local is_json, document = pcall(decode, text)
+  return is_json and type(document) == "table" and rawget(document, name) ~= nil
+end
+
+--- Raises if a script reads a member of a JSON text, which it takes for the decoded document. The function that reads the field has the
+-- text among its local and temporary values.
+local function check_json_text(name)
+  if not function_at(3, "l") then return end
+  local index = 1
+  while true do
+    local variable, value = local_value(3, index)
+    if not variable then return end
+    if type(value) == "string" and has_member(value, name) then
+      local member = type(name) == "string" and "." .. name or ("[%d]"):format(name)
+      fail(name, "a JSON text has no %s `%s`; use perilune.json.decode(text)%s, or the class option types = { column = \"json\" }, with which "
+        .. "records have the decoded document as their field", type(name) == "string" and "field" or "element", tostring(name), member)
+    end
+    index = index + 1
+  end
+end
+
+--- Makes fields of texts raise errors if they are members of the JSON document in the text.
+local function refine_texts(perilune)
+  decode = perilune.json.decode
+  local other_field = getmetatable(string) and getmetatable(string).__index
+  if not other_field or not local_value then return end
+  getmetatable(string).__index = function(_, name)
+    if type(name) == "string" or math.type(name) == "integer" then check_json_text(name) end
+    return other_field(_, name)
+  end
+end
+
 return function(perilune)
   -- A host may withhold the library `debug`.
   if not (debug and debug.getmetatable and debug.setmetatable and debug.getregistry) then return end
@@ -102,6 +145,7 @@ return function(perilune)
   refine_blobs(perilune.blob "")
   refine_functions(perilune)
   refine_library(string, "date_text", "a text has no field `%s`; %s")
+  refine_texts(perilune)
   refine_library(os, "os", "no function `os.%s`; %s")
   refine_library(io, "io", "no function `io.%s`; %s")
   local metatables = registered()

@@ -88,7 +88,7 @@ sections.request = {
   ["any has_any is_present present some has_rows any_rows contains_row"] = "use exists()",
   ["empty is_none blank is_blank no_rows"] = "use is_empty()",
   ["many"] = "use fetch_count() > 1",
-  ["next_row for_loop each iter iterate iterator for_each find_each stream cursor fetch_cursor ipairs items nrows each_row each_record walk"] =
+  ["fetch_each fetch_rows fetch_iter fetch_stream fetch_lazy next_row for_loop each iter iterate iterator for_each find_each stream cursor fetch_cursor ipairs items nrows each_row each_record walk"] =
     "use for record in request:rows() do ... end",
   ["map collect transform reduce select_map filter_map"] =
     "use fetch_all() and a loop, `for record in request:rows() do`, or pluck(\"column\") for the values of a column",
@@ -268,6 +268,11 @@ sections.record = {
   ["observe_changes on notify observe watch subscribe on_change"] = "use Class:filter_key(record.id):observe(function(records) ... end)",
   ["link_to associate_with attach link add_to_association"] = "use record:association():add(other)",
   ["delete_all"] = "use record:delete(), or record:association():delete_all()",
+  ["fetch_all fetch_many all find_all fetch_list"] = "use record:association():fetch_all() for associated rows, Class:fetch_all() for all rows",
+  ["fetch_one fetch_first first find_one find find_by"] = "use record:association():fetch_one() for an associated row, Class:find(key) for another row",
+  ["fetch_count count count_all size length len"] = "use record:association():fetch_count() for associated rows, Class:fetch_count() for all rows",
+  ["filter where order limit select group rows having joining_required fetch_values fetch_value pluck sum min max average"] =
+    "use record:association() for a request of the associated rows, as in record:association():filter{ column = value }:fetch_all()",
   ["save_without_validation insert_without_validation update_without_validation skip_validation"] = "validation is part of every write; db:execute(sql, ...) writes without it",
 }
 
@@ -466,7 +471,8 @@ sections.database = {
   ["query select select_all all get_all fetchall query_all list fetch fetch_rows get_rows read_all fetch_many query_rows get_results raw_query "
     .. "select_rows array query_array query_raw execute_query table"] =
     "use db:fetch_all(sql, ...), or db:rows(sql, ...) to iterate over rows",
-  ["nrows each iter cursor each_row for_each stream fetch_cursor iterate open_cursor query_iter row_iterator"] =
+  ["nrows each iter cursor each_row for_each stream fetch_cursor iterate open_cursor query_iter row_iterator fetch_each fetch_iter fetch_iterator fetch_stream "
+    .. "fetch_lazy each_of iter_rows iterate_rows stream_rows lines query_each foreach fetch_next"] =
     "use db:rows(sql, ...), whose rows have a field for each column",
   ["irows urows"] = "use db:tuples(sql, ...), which gives the values of each row",
   ["first_row first get query_one query_row fetchone select_one get_row single one query_first fetch_row row fetch_first find find_one get_one query_single "
@@ -528,7 +534,9 @@ sections.database = {
   ["pragma set_pragma get_pragma"] = "use db:execute(\"PRAGMA name = value\") and db:fetch_value(\"PRAGMA name\")",
   ["vacuum optimize analyze integrity_check reindex"] = "use db:execute(\"VACUUM\"), db:fetch_values(\"PRAGMA integrity_check\"), and so on",
   ["user_version schema_version version"] = "use db:fetch_value(\"PRAGMA user_version\")",
-  ["backup backup_database copy_to dump copy clone save_to"] = "use db:backup_to(target); db:serialize() returns the bytes",
+  ["backup backup_database copy_to copy clone save_to save_as export_to"] = "use db:backup_to(perilune.queue(path)), or db:execute(\"VACUUM INTO ?\", path) for a new "
+    .. "file; db:serialize() returns the bytes",
+  ["dump iterdump dump_to to_sql"] = "use the command `perilune dump --database FILE` for SQL text, db:backup_to(perilune.queue(path)) for a copy, db:schema_sql() for the schema",
   ["record model class register table_class define model_for define_model map"] = "use perilune.record(\"table\")",
   ["insert insert_into insert_row add insert_one save create_record put"] = "use Class:insert{ column = value } with a class of perilune.record(\"table\"), or db:execute(sql, ...)",
   ["insert_all insert_many bulk_insert"] = "use Class:insert_all{ { ... }, ... } with a class of perilune.record(\"table\")",
@@ -1023,14 +1031,15 @@ sections.perilune = {
   ["uuid4 new_uuid guid uuid_v4 generate_uuid id new_id"] = "use perilune.uuid()", ["rand randint random_number rand_int"] = "use perilune.random(m, n)",
   ["NULL none nil_ none_ null_value db_null"] = "use perilune.null",
   ["binary bytes buffer"] = "use perilune.blob(bytes)",
-  ["error throw fail"] = "use error(message), or error{ kind = \"quota\", message = \"...\" } for an error with fields; perilune.log.error(message, fields) writes to the log",
+  ["error throw fail raise raise_error"] = "use error(message), or error{ kind = \"quota\", message = \"...\" } for an error with fields; perilune.log.error(message, fields) writes to the log",
   ["try protect protected safe_call attempt xpcall pcall rescue"] = "use pcall(f, ...), which returns false and the error object if f raises",
   ["print debug logger info warn warning notice trace"] = "use perilune.log.info(message, fields), and likewise debug, warning and error",
   ["to_json json_encode encode stringify"] = "use perilune.json.encode(value)", ["from_json json_decode decode parse"] = "use perilune.json.decode(text)",
   ["on on_event trigger rule workflow job_ automate on_change listen when_changed"] = "use perilune.automation{ name = ..., on = ..., run = function ... end }",
-  ["queue_job job enqueue job_queue background perform_later"] = "use perilune.jobs(name):enqueue(payload)",
-  ["worker workers job_handler process_jobs handle_jobs work"] = "use perilune.jobs(name):handle(function(payload) ... end)",
-  ["send publish dispatch fire emit_event raise trigger_event"] = "use perilune.emit(name, data)",
+  ["queue_job enqueue background perform_later"] = "use perilune.jobs(name):enqueue(payload)",
+  ["job job_queue"] = "use perilune.jobs(name):handle(function(payload) ... end) to run the jobs of a queue, and perilune.jobs(name):enqueue(payload) to add one",
+  ["worker workers job_handler process_jobs handle_jobs work handle handler process consume consumer define_job on_job handle_job"] = "use perilune.jobs(name):handle(function(payload) ... end)",
+  ["send publish dispatch fire emit_event trigger_event"] = "use perilune.emit(name, data)",
   ["observe watch subscribe"] = "use db:observe(fetch, callback), or request:observe(callback)",
   ["cte with_cte recursive with_recursive common_table_expression"] = "use perilune.common_table(name, request)",
   ["fts fts_pattern full_text_pattern pattern match_query"] = "use perilune.fts5_pattern(text, kind)",
@@ -1277,6 +1286,8 @@ sections.service = {
   ["logs log stdout print printed"] = "use service:output()",
 }
 sections.clock = {
+  ["tick run_for advance_by tick_by advance_time advance_timers_by_time increment progress step proceed later after travel_by shift wind run_until pass_time"] =
+    "use t.clock:advance(duration)",
   ["travel sleep wait forward fast_forward move pass elapse skip add wait_for jump"] = "use t.clock:advance(duration)",
   ["freeze set_time at travel_to set_now jump_to set_date"] = "use t.clock:set(instant)", ["time get date today"] = "use t.clock:now()", ["run_all run_pending next run_to_last flush run_only_pending_timers run_next"] = "use t.clock:advance(duration), which calls each timer that is due",
 }
