@@ -51,7 +51,8 @@ static bool make_target(lua_State *L, int count) {
     return is_made;
 }
 
-/* `database_index` is the stack index of the database, or 0 for the default one. */
+/* Runs a verb after its checks. `database_index` is the stack index of the database, or 0 for the default one. Stack: record, optional
+** database, column set. */
 static int begin_record_verb(lua_State *L, const record_verb *verb, int database_index) {
     pdb_access *access;
     pdb_database *database = pdb_resolve_database(L, database_index, verb->name, &access);
@@ -329,21 +330,22 @@ RAW_VERB(updated_columns, true)
 
 /* MARK: - update_changes with a table of columns, or without arguments */
 
-/* Returns whether all keys of the table at 2 are fields of the record, whose column set is at `column_set`. Leaves the stack unchanged. */
+/* Returns whether the table at 2 has keys and all of them are fields of the record, whose column set is at `column_set`. Leaves the stack
+** unchanged. */
 static bool are_fields(lua_State *L, int column_set) {
     lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
     lua_getiuservalue(L, -1, TABLE_LAYOUT_MODEL);
     lua_getiuservalue(L, -1, MODEL_KNOWN);
     int known = lua_gettop(L);
-    bool are_known = true;
-    for (lua_pushnil(L); are_known && lua_next(L, 2);) {
+    bool are_known = true, has_keys = false;
+    for (lua_pushnil(L); are_known && lua_next(L, 2); has_keys = true) {
         lua_pop(L, 1);
         lua_pushvalue(L, -1);
         are_known = lua_rawget(L, known) != LUA_TNIL;
         lua_pop(L, 1);
     }
     lua_settop(L, column_set);
-    return are_known;
+    return are_known && has_keys;
 }
 
 /* Sets the fields of the table at 2 in the record at 1. */
@@ -375,7 +377,8 @@ static int record_update_changes(lua_State *L) {
         return prec_call_in_lua(L, PREC_CALL_update_changes);
     }
     if (type == LUA_TTABLE) set_fields(L);
-    lua_settop(L, 1);
+    lua_settop(L, count + 1);
+    if (count == 2) lua_remove(L, 2);
     return begin_record_verb(L, &write_changes_verb, 0);
 }
 
