@@ -134,21 +134,17 @@ static int step(lua_State *L, pdb_state *rows, cursor *cursor) {
 
 /* MARK: - Fetching ahead */
 
-/* Returns the approximate size in bytes of the value on top of the stack, from a column of the current row. */
-static size_t size_of_value(lua_State *L, pdb_statement *statement, int column) {
-    int type = lua_type(L, -1);
-    size_t size = sizeof(lua_Number) * 2;
-    if (type == LUA_TSTRING) size += lua_rawlen(L, -1);
-    else if (type == LUA_TUSERDATA) size += (size_t)sqlite3_column_bytes(statement->handle, column);
-    return size;
-}
+/* Returns the size of that number of values in bytes, without the bytes of texts and BLOBs. */
+static size_t size_of_values(int count) { return (size_t)count * sizeof(lua_Number) * 2; }
 
 /* Appends the values of the current row to the list at `list`. Returns their approximate size in bytes. */
 static size_t take_tuple(lua_State *L, pdb_statement *statement, int list, lua_Integer position) {
-    size_t size = 0;
+    size_t size = size_of_values(statement->column_count);
     for (int i = 0; i < statement->column_count; i++) {
-        pdb_push_value(L, statement, i);
-        size += size_of_value(L, statement, i);
+        sqlite3_value *value = sqlite3_column_value(statement->handle, i);
+        int type = sqlite3_value_type(value);
+        pdb_push_column(L, value, type, pdb_is_boolean(statement, i));
+        if (type == SQLITE_TEXT || type == SQLITE_BLOB) size += (size_t)sqlite3_value_bytes(value);
         lua_rawseti(L, list, position + i + 1);
     }
     return size;
@@ -156,7 +152,7 @@ static size_t take_tuple(lua_State *L, pdb_statement *statement, int list, lua_I
 
 /* Returns the approximate size of the current row's values in bytes. */
 static size_t size_of_row(pdb_statement *statement) {
-    size_t size = (size_t)statement->column_count * sizeof(lua_Number) * 2;
+    size_t size = size_of_values(statement->column_count);
     for (int i = 0; i < statement->column_count; i++) {
         int type = sqlite3_column_type(statement->handle, i);
         if (type == SQLITE_TEXT || type == SQLITE_BLOB) size += (size_t)sqlite3_column_bytes(statement->handle, i);
@@ -180,7 +176,7 @@ static int take_rows(lua_State *L) {
     pdb_statement *statement = cursor->statement;
     bool are_tuples = cursor->form == &pdb_tuples_form;
     int width = cursor->width = are_tuples ? statement->column_count : 1, wanted = cursor->portion - 1;
-    int most_values = most_bytes / (int)(sizeof(lua_Number) * 2) + width;
+    int most_values = most_bytes / (int)size_of_values(1) + width;
     lua_createtable(L, width * wanted < most_values ? width * wanted : most_values, 0);
     lua_pushvalue(L, LIST);
     lua_setiuservalue(L, SELF, CURSOR_AHEAD);
@@ -242,18 +238,17 @@ static void begin_portion(cursor *cursor) {
 
 /* Pushes the next of the rows fetched ahead. Returns the number of its values. */
 static int next_ahead(lua_State *L, cursor *cursor) {
-    enum { LIST = 1 };
     int position = cursor->taken++;
-    lua_settop(L, 0);
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_AHEAD);
+    int list = lua_gettop(L);
     if (cursor->form != &pdb_tuples_form) {
-        lua_rawgeti(L, LIST, position + 1);
+        lua_rawgeti(L, list, position + 1);
         lua_pushnil(L); /* otherwise the list would also keep fields that the script adds to the row */
-        lua_rawseti(L, LIST, position + 1);
+        lua_rawseti(L, list, position + 1);
         return 1;
     }
     luaL_checkstack(L, cursor->width + 1, "too many columns");
-    for (int i = 1; i <= cursor->width; i++) lua_rawgeti(L, LIST, (lua_Integer)position * cursor->width + i);
+    for (int i = 1; i <= cursor->width; i++) lua_rawgeti(L, list, (lua_Integer)position * cursor->width + i);
     return end_tuple(L, cursor->width);
 }
 
