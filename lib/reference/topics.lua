@@ -121,6 +121,7 @@ return {
     title = "Text tables in scenarios",
     text = {
       "A text table has a heading with columns and a line for each row. `t.given` inserts its rows, and `rows`, `rows_any_order` and `has_rows` compare rows with it.",
+      "A line of dashes below the heading, with at least three in each cell, is ignored: `|----|------|`. `--` at the start of a line begins a comment.",
       "`~` is NULL. `\"...\"` is text, whatever it contains. `now` is the time of the clock. `@name` is the value that it first matched.",
       "Only in comparisons: `*` is any value except NULL, `...` at the end ignores the rest of a row, `a -> b` is a change. Only in `t.given`: an empty cell means the default of the column.",
     },

@@ -326,3 +326,15 @@ test("matchers of other test libraries are refused, and the errors name the matc
     matches(failure("expect({ 1 }):" .. call).message, use)
   end
 end)
+
+test("the functions of expect are called with a dot", function()
+  matches(failure("expect:no(2):equals(2)").message, "expect.no: call it with a dot, as in expect.no(...)")
+  matches(failure("expect:soft(2):is(2)").message, "expect.soft: call it with a dot, as in expect.soft(...)")
+  matches(failure("expect:extend('is_odd', print)").message, "expect.extend: call it with a dot, as in expect.extend(...)")
+end)
+
+test("a matcher that returns nothing is an error, and nil means false", function()
+  matches(failure("expect.extend('is_odd', function() end)\nexpect.no(5):is_odd()").message,
+    "a matcher returns true or false, but it returned nothing")
+  passes("expect.extend('has_name', function(value) return value.name end)\nexpect.no({}):has_name()")
+end)

@@ -24,6 +24,13 @@ test("a text table has headings and cells, trimmed", function()
   equal(parsed.rows[2][2].kind, "null")
 end)
 
+test("a first row of empty cells or single dashes is a row, and not a separator", function()
+  equal(#read("| a | b |\n| - | - |").rows, 1)
+  equal(#read("| a | b |\n|  |  |").rows, 1)
+  equal(#read("| a | b |\n| --- | - |").rows, 1)
+  equal(#read("| a | b |\n| --- | :-: |\n| 1 | 2 |").rows, 1)
+end)
+
 test("cells of a text table have types", function()
   local parsed = read([[
     | a | b | c    | d   | e       | f        | g | h |

@@ -113,6 +113,17 @@ local function advice(what, rows)
   return ("; write the rows as text: %s(%s)"):format(what, display.quoted(("| %s |\n| %s |"):format(table.concat(names, " | "), table.concat(texts, " | "))))
 end
 
+--- Returns whether a line is the separator that editors add below headings: at least three dashes or colons in each cell. A shorter cell is
+-- a value.
+local function is_separator(line)
+  local inside = line:match("^|([-:|%s]+)|$")
+  if not inside then return false end
+  for _, cell in ipairs(scenario_text_table.split(inside, "|")) do
+    if #cell < 3 or not cell:find("^:?%-+:?$") then return false end
+  end
+  return true
+end
+
 --- Reads a text table.
 -- @tparam string what the caller, for messages
 -- @return { names, rows }: the headings, and for each row a list of cells, which is shorter if it ends with `...`
@@ -125,8 +136,8 @@ function scenario_text_table.read(what, text)
   for line in (text .. "\n"):gmatch("(.-)\r?\n") do
     line = line:match("^%s*(.-)%s*$")
     number = number + 1
-    if line == "" or line:find("^%-%-") or names and #rows == 0 and line:find("^|[-:|%s]+|$") then
-      -- An empty line, a comment, or the separator line that editors add below headings.
+    if line == "" or line:find("^%-%-") or names and #rows == 0 and is_separator(line) then
+      -- An empty line, a comment, or a separator.
     elseif names then
       rows[#rows + 1] = read_row(what, names, split_line(what, line, number), #rows + 1)
     else
