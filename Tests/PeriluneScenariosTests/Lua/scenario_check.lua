@@ -64,7 +64,7 @@ end)
 
 test("a check of long texts shows where they differ", function()
   local found = failure("local a, b = 'one\\ntwo\\n', 'one\\nthree\\n'\ncheck(a == b)")
-  equal(found.details, { "`-` is in a, `+` in b", "  one", "+ three", "- two" })
+  equal(found.details, { "`+` is in b, `-` in a", "  one", "+ three", "- two" })
   found = failure("local a, b = ('x'):rep(300) .. 'a', ('x'):rep(300) .. 'b'\ncheck(a == b)")
   equal(found.details[2], "they differ from byte 301 on; expected 301 bytes, got 301")
   equal(found.details[3], 'b ..."' .. ("x"):rep(60) .. 'b"')

@@ -513,3 +513,23 @@ test("a fixture may have the name of a member, because it is found in t.fixtures
   equal(S.run("x_scenario.lua > a", {}).outcome, "passed")
   matches(S.run("x_scenario.lua > b", {}).failures[1].message, "use t.fixtures.ada")
 end)
+
+test("functions of the context that are called with a colon name the dot", function()
+  for _, call in ipairs{ "run('a.lua', { 1 })", "changes(print)", "skip()", "step('a', print)", "migrate()", "note('a')", "attach('a', 1)", "defer(print)" } do
+    local name = call:match("%w+")
+    matches(failure("t:" .. call).message, ("t.%s: call it with a dot, as in t.%s(...)"):format(name, name))
+  end
+  db:execute("CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT)")
+  matches(failure("t.given:customer{ name = 'x' }").message, "t.given.customer: call it with a dot, as in t.given.customer(rows)")
+  matches(failure("t.make:customer{ name = 'x' }").message, "t.make.customer: call it with a dot, as in t.make.customer{ column = value }")
+end)
+
+test("a timer that was not called is noted", function()
+  local result = passes("perilune.after('1h', function() end)\ncheck(true)")
+  equal(result.notes, { "1 timer was not called before the scenario ended (a1_scenario.lua:2); t.clock:advance(duration) calls the timers that become due" })
+  equal(#passes("perilune.after('1h', function() end):cancel()\ncheck(true)").notes, 0)
+end)
+
+test("a single argument of a script is suggested as a list", function()
+  matches(failure("t.run('a.lua', 'N-1')").message, 'expected a table of arguments, got the string "N-1"; use t.run(path, { "N-1" })')
+end)

@@ -218,3 +218,9 @@ test("NULL and a year alone in a text table are refused, and the errors name the
   matches(failure("t.given.customers[[\n| name | born |\n| Ada | 2026 |\n]]").message, "expected a date")
   passes('t.given.customers[[\n| name |\n| "NULL" |\n]] check(t.db.customers:fetch_one().name == "NULL")')
 end)
+
+test("a function in place of a value for t.make names the factory", function()
+  db:execute("CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT)")
+  matches(failure("t.make.customer:many(2, { name = function(n) return n end })").message,
+    't.make.customer:many: `name`: expected a value, got a function; use factory("customer", { name = function(n, t) ... end })')
+end)

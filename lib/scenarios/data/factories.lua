@@ -169,10 +169,18 @@ local function check_overrides(what, overrides)
     state.mistake("%s: expected a table of columns, got %s%s", what, type(overrides) == "table" and "a list" or errors.describe(overrides),
       math.type(overrides) == "integer" and ("; use %s:many(%d)"):format(what, overrides) or "")
   end
+  for column, value in pairs(overrides) do
+    if type(value) == "function" then
+      state.mistake("%s: `%s`: expected a value, got a function; use factory(%q, { %s = function(n, t) ... end }) for computed values", what,
+        tostring(column), (what:gsub("^t%.make%.", ""):gsub(":many$", "")), tostring(column))
+    end
+  end
   return overrides
 end
 
-local function maker(name)
+--- Returns the object `t.make.TABLE`.
+-- @tparam table proxy `t.make`
+local function maker(name, proxy)
   local what = "t.make." .. name
   local methods, metatable = {}, { __name = what }
 
@@ -197,10 +205,15 @@ local function maker(name)
     require("perilune.runtime.other_names").raise("maker", "method", method, { "many" })
   end
 
-  metatable.__call = arity.limited(what, function(_, overrides)
+  local call = arity.limited(what, function(_, overrides)
     overrides = check_overrides(what, overrides)
     return scenario_given.in_transaction(function() return make(name, overrides, {}, {}) end)
   end, true, ("use t.make.%s:many(3, { column = value }) for several rows"):format(name))
+
+  function metatable.__call(...)
+    if rawequal((select(2, ...)), proxy) then state.mistake("%s: call it with a dot, as in %s{ column = value }", what, what) end
+    return call(...)
+  end
 
   function metatable.__tostring() return what end
 
@@ -209,10 +222,12 @@ end
 
 --- Returns `t.make`.
 function scenario_factories.proxy()
-  return state.proxy("t.make", function(name)
+  local proxy
+  proxy = state.proxy("t.make", function(name)
     scenario_database.require_table("t.make", name)
-    return maker(name)
+    return maker(name, proxy)
   end)
+  return proxy
 end
 
 return scenario_factories

@@ -140,10 +140,16 @@ end
 
 --- Returns `t.given`.
 function scenario_given.proxy()
-  return state.proxy("t.given", function(name)
+  local proxy
+  proxy = state.proxy("t.given", function(name)
     scenario_database.require_table("t.given", name)
-    return arity.limited("t.given." .. name, function(rows) return scenario_given.insert(name, rows) end)
+    local insert = arity.limited("t.given." .. name, function(rows) return scenario_given.insert(name, rows) end)
+    return function(...)
+      if rawequal((...), proxy) then state.mistake("t.given.%s: call it with a dot, as in t.given.%s(rows)", name, name) end
+      return insert(...)
+    end
   end)
+  return proxy
 end
 
 scenario_given.in_transaction = in_transaction

@@ -56,7 +56,7 @@ local check = {}
 local function add_operands(details, operator, left_source, right_source, left, right)
   local lines = operator == "==" and texts.difference(right, left, right_source, left_source)
   if lines then
-    details[#details + 1] = ("`-` is in %s, `+` in %s"):format(left_source, right_source)
+    details[#details + 1] = ("`+` is in %s, `-` in %s"):format(right_source, left_source)
     table.move(lines, 1, #lines, #details + 1, details)
     return
   end

@@ -46,8 +46,9 @@ end
 function matchers.equals(expectation, expected)
   local list = differences.of(expectation.value, expected)
   return #list == 0, function()
-    local lines = texts.difference(expected, expectation.value, "expected", "got")
+    local lines, is_marked = texts.difference(expected, expectation.value, "expected", "got")
     if lines then
+      if is_marked then table.insert(lines, 1, "`+` is expected, `-` is in the value") end
       return lines
     elseif type(expected) ~= "table" then
       return show_difference(expected, expectation.value)()
