@@ -32,7 +32,7 @@ end
 local function new_run(scenario, info)
   local current = {
     scenario = scenario, info = info, failures = {}, steps = {}, notes = {}, attachments = {}, snapshots = {},
-    deferred = {}, names = {}, shapes = {}, counts = {}, tasks = {}, timers = {}, stubs = {},
+    deferred = {}, names = {}, shapes = {}, counts = {}, checked_factories = {}, tasks = {}, timers = {}, stubs = {},
     -- Failures that were raised but not reported yet; the number of checks; expectations without a matcher.
     raised = {}, checks = 0, expectations = 0, open_expectations = {}, globals = copy_of_globals(), changed_globals = {},
     update_snapshots = info.update_snapshots or "new",

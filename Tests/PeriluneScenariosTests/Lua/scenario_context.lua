@@ -533,3 +533,20 @@ end)
 test("a single argument of a script is suggested as a list", function()
   matches(failure("t.run('a.lua', 'N-1')").message, 'expected a table of arguments, got the string "N-1"; use t.run(path, { "N-1" })')
 end)
+
+test("the calls of a function without a stub lead to the stub", function()
+  local host = { calls = function() library("perilune.native.errors").raise("unknown_function", "no function `send`.") end }
+  matches(failure('t.effects.mail:calls("send")', host).message,
+    'no stub and no call of `mail.send`; use t.effects.mail:stub("send", value) before it could be called')
+end)
+
+test("a service that was stopped cannot run until it is idle", function()
+  local host = {}
+  for _, name in ipairs{ "require_no_access", "kill_service", "stop_service", "restart_service", "run_until_idle" } do host[name] = function() end end
+  host.start_service = function() return 1 end
+  for _, ending in ipairs{ "kill", "stop" } do
+    matches(failure(("t.service('a.lua'):%s():run_until_idle()"):format(ending), host).message,
+      "service:run_until_idle: the service is not running; call service:start() first")
+    passes(("t.service('a.lua'):%s():start():run_until_idle()\ncheck(true)"):format(ending), host)
+  end
+end)

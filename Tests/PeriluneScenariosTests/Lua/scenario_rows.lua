@@ -283,7 +283,7 @@ test("changes in tables without a key do not count as no changes", function()
   passes("check(tostring(t.changes(function() end)) ~= 'no changes')", host)
 end)
 
-test("headings are checked even if there are no rows", function()
+test("headings are checked in comparisons with an empty result", function()
   shop()
   matches(failure('expect(t.db.customers:filter{ id = 9 }):rows "| idd |"').message, "no column `idd`; did you mean `id`?")
   matches(failure('expect.no(t.db.customers:filter{ id = 9 }):has_rows "| naame |\\n| x |"').message, "no column `naame`; did you mean `name`?")
@@ -293,4 +293,18 @@ test("headings are checked even if there are no rows", function()
   passes([[expect(t.db.customers:filter{ id = 9 }:annotated_with(t.db.customers.c.name:length():as("size"))):rows "| id | size |"]])
   passes([[t.db.invoices.customer = t.db.invoices:belongs_to(t.db.customers)
     expect(t.db.invoices:filter{ id = 9 }:including_required(t.db.invoices.customer)):rows "| id | customer |"]])
+end)
+
+test("a heading may end with `...`, above an empty cell or `...`", function()
+  for _, row in ipairs{ "| 1 |", "| 1 | |", "| 1 | ... |" } do equal(#read("| a | ... |\n" .. row).rows[1], 1) end
+end)
+
+test("a row with too many cells explains quotes", function()
+  matches(fails("text_table", read, "| a |\n| a|b |"), 'a cell that contains | needs quotes, as in "a|b"')
+end)
+
+test("words for NULL of other languages are explained", function()
+  for _, word in ipairs{ "NULL", "null", "nil", "None" } do
+    matches(failure(('expect({ { a = 1 } }):rows "| a |\\n| %s |"'):format(word)).details[2], word .. " (a text; ~ is NULL)")
+  end
 end)

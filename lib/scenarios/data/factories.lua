@@ -86,8 +86,23 @@ local function with_columns(what, shape, overrides)
   return values
 end
 
+--- Raises for a factory of a table that does not exist, if its name resembles the name of a table. Checked once per table and scenario.
+local function check_factory_names(name)
+  local checked = state.require("t.make").checked_factories
+  if checked[name] then return end
+  checked[name] = true
+  local db = native_records.default_database()
+  for folded, factory in pairs(definitions.factories) do
+    local _, err = pcall(errors.raise_unknown, "table", folded, { fold(name) })
+    if err.suggestion and not db:table_exists(folded) and not db:view_exists(folded) then
+      state.mistake("factory %q at %s:%d: no table `%s`; did you mean `%s`?", folded, factory.file, factory.line, folded, name)
+    end
+  end
+end
+
 --- Adds the factory's values for columns without a given value.
 local function add_factory(name, shape, values, n)
+  check_factory_names(name)
   local factory = definitions.factories[fold(name)]
   if not factory then return end
   check_columns(shape, factory.columns)

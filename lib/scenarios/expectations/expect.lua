@@ -127,6 +127,9 @@ function expect.soft(...)
   return new((...), select("#", ...), { is_soft = true })
 end
 
+--- The names of the added matchers.
+local own_matchers = {}
+
 --- Adds a matcher for this state.
 -- @tparam string name
 -- @tparam function matcher receives the value and the arguments, and returns whether it matches, and a line (or a list of lines)
@@ -138,8 +141,11 @@ function expect.extend(name, matcher)
   elseif type(matcher) ~= "function" then
     errors.raise("argument", "expect.extend: argument 2: expected a function, got " .. errors.describe(matcher))
   elseif matchers[name] or queries.matchers[name] then
-    state.mistake("expect.extend: a matcher `%s` already exists", name)
+    local is_own = matchers[name] and own_matchers[name]
+    state.mistake("expect.extend: a matcher `%s` already exists%s", name,
+      is_own and "; support.lua is loaded before each file of scenarios, so it must not be required" or "")
   end
+  own_matchers[name] = true
   matchers[name] = function(expectation, ...)
     local results = table.pack(matcher(expectation.value, ...))
     local is_so, lines = results[1], results[2]

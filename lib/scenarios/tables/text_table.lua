@@ -87,9 +87,13 @@ end
 
 --- Reads the cells of a row, which may end with `...`.
 local function read_row(what, names, texts, number)
+  local last_text = texts[#texts]
+  -- A cell below a heading `...`.
+  if names.has_rest and #texts == #names + 1 and (last_text == "" or last_text == "...") then texts[#texts] = nil end
   local ends_with_rest = texts[#texts] == "..."
   if #texts > #names or #texts < #names and not ends_with_rest then
-    fail(what, "row %d of the text table has %d cell%s, and the heading %d", number, #texts, #texts == 1 and "" or "s", #names)
+    fail(what, "row %d of the text table has %d cell%s, and the heading %d%s", number, #texts, #texts == 1 and "" or "s", #names,
+      #texts > #names and not names.has_rest and '; a cell that contains | needs quotes, as in "a|b"' or "")
   end
   local row, last = {}, ends_with_rest and #texts - 1 or #texts
   for index = 1, last do
@@ -142,10 +146,11 @@ function scenario_text_table.read(what, text)
       rows[#rows + 1] = read_row(what, names, split_line(what, line, number), #rows + 1)
     else
       names = split_line(what, line, number)
+      if names[#names] == "..." then names[#names], names.has_rest = nil, true end
     end
   end
   if not names then fail(what, "the text table has no row of headings") end
-  if names[#names] == "..." then names[#names] = nil end
+  names.has_rest = nil
   check_heading(what, names)
   return { names = names, rows = rows }
 end
