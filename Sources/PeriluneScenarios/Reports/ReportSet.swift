@@ -14,7 +14,7 @@ package final class ReportSet: @unchecked Sendable {
             (self.format, self.path) = (format, path)
         }
 
-        /// Parses `FORMAT`, `FORMAT:FILE` or `FILE.html`. Returns `nil` for an unknown format.
+        /// Parses `FORMAT`, `FORMAT:FILE` or `FILE.html`. The file `-` is standard output. Returns `nil` for an unknown format.
         package init?(_ text: String) {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let format = ScenarioReportFormat(rawValue: parts[0]) else {
@@ -23,7 +23,7 @@ package final class ReportSet: @unchecked Sendable {
                 return
             }
             guard parts.count == 1 || !parts[1].isEmpty else { return nil }
-            self.init(format, path: parts.count > 1 ? parts[1] : nil)
+            self.init(format, path: parts.count > 1 && parts[1] != "-" ? parts[1] : nil)
         }
     }
 
