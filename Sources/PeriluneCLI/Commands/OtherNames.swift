@@ -28,6 +28,17 @@ enum OtherNames {
         }?.0
     }
 
+    /// Returns advice on an option of another program that has no counterpart.
+    static func advice(_ name: String, of command: String?) -> String? {
+        guard command == "test" else { return nil }
+        switch name {
+        case "--retries", "--retry": return "Scenarios have the option `retry`"
+        case "--skip-tag", "--skip-tags", "--exclude-tag", "--exclude-tags", "--not-tag":
+            return "No option excludes a tag; '--skip' excludes scenarios by file, group or name"
+        default: return nil
+        }
+    }
+
     private static let commands = [
         "eval": "run -e CODE", "exec": "run FILE", "execute": "run FILE", "start": "run FILE` or `perilune automations run FILE",
         "serve": "automations run FILE", "server": "automations run FILE", "repl": "console", "shell": "console",
@@ -76,5 +87,13 @@ enum OtherNames {
         "test --exclude": "--skip", "test --shuffle": "--order random", "test --update": "--update-snapshots",
         "-u": "--update-snapshots",
         "test --last-failed": "--failed", "test --lf": "--failed",
+        "test --junitxml": "--report junit:FILE", "test --junit-xml": "--report junit:FILE",
+        "test --junit": "--report junit:FILE",
+        "test --format": "--report FORMAT", "test --output": "--report FORMAT:FILE", "test -o": "--report FORMAT:FILE",
+        "test --maxfail": "--bail", "test --max-fail": "--bail", "test --collect-only": "--list", "test --dry-run": "--list",
+        "test --accept": "--update-snapshots", "test --snapshot-update": "--update-snapshots", "test -n": "--jobs",
+        "test -q": "--report dots", "test --quiet": "--report dots", "test --debug": "--verbose", "test --trace": "--verbose",
+        "test -s": "--verbose", "test --runs": "--stress", "test --iterations": "--stress", "test --count": "--stress",
+        "test --num-runs": "--stress", "test --times": "--repeat", "test --only-tag": "--tag", "test --tags": "--tag",
     ]
 }
