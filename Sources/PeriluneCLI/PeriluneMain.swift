@@ -30,6 +30,7 @@ enum Main {
     /// - Parameter words: The original arguments, before `--no-pager` was removed.
     @MainActor private static func run(_ arguments: [String], _ words: [String]) async throws {
         try ProcessResources.check()
+        if let late = LateOptions(arguments) { throw CommandFailure(late.report) }
         let plain = PlainRun(arguments)
         if plain == nil {
             let isWritten = try HelpTopic.write(

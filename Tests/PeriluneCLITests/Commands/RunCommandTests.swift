@@ -84,23 +84,52 @@ import Testing
         #expect((passed.status, passed.output, passed.errors) == (0, "never\n", ""))
     }
 
-    @Test func `a protecting option that is passed to the script is reported`() throws {
+    @Test func `an option of run after an argument of the script is refused, and the script does not run`() throws {
         let folder = try TestFolder(["a.lua": "print(...)"])
-        func errors(_ arguments: String...) throws -> String {
-            let result = try CommandProcess(TestFolder.binary, ["run"] + arguments, in: folder).wait()
-            #expect(result.status == 0)
+        func refusal(_ command: String, _ arguments: String...) throws -> String {
+            let result = try CommandProcess(TestFolder.binary, [command] + arguments, in: folder).wait()
+            #expect((result.status, result.output) == (64, ""))
             return result.errors
         }
-        let late = "passed to the script, after its argument 3; put"
-        let end = "before a.lua for `perilune run`, or `--` after a.lua for the script\n"
-        #expect(try errors("a.lua", "3", "--database", "x.sqlite") == "--database is \(late) it \(end)")
-        #expect(try errors("a.lua", "3", "--preview", "--database=x") == "--database and --preview are \(late) them \(end)")
-        #expect(try errors("--deterministic", "a.lua", "3", "--readonly") == "--readonly is \(late) it \(end)")
-        #expect(try errors("a.lua", "--database", ":memory:", "3", "--database", "x.sqlite") == "")
-        #expect(try errors("a.lua", "--readonly", "3", "--readonly") == "")
-        #expect(try errors("a.lua", "--", "3", "--database", "x.sqlite") == "")
-        #expect(try errors("--", "a.lua", "3", "--preview") == "")
-        #expect(try errors("a.lua", "3", "--timeout", "--", "--preview") == "")
+        for name in RunArguments.valued.union(RunArguments.flags) {
+            #expect(
+                try refusal("run", "a.lua", "3", "x", name, "1") == """
+                    error: \(name) comes after the script's argument 3, so `perilune run` would pass it to the script
+                      help  put it before a.lua; or, if it is meant for the script, put `--` after a.lua
+
+                    """)
+        }
+        #expect(
+            try refusal("watch", "--readonly", "a.lua", "3", "--save", "x.plan", "--database=x", "--database=y") == """
+                error: --save and --database come after the script's argument 3, so `perilune watch` would pass them to the script
+                  help  put them before a.lua; or, if they are meant for the script, put `--` after a.lua
+
+                """)
+        for (name, meant) in [
+            ("--databse", "--database"), ("--prevew", "--preview"), ("--timout", "--timeout"), ("--db", "--database"),
+            ("--dry-run", "--preview"), ("--read-only", "--readonly"),
+        ] {
+            #expect(
+                try refusal("run", "a.lua", "3", name) == """
+                    error: \(name) comes after the script's argument 3, so `perilune run` would pass it to the script
+                      help  did you mean `\(meant)`? put it before a.lua; or, if it is meant for the script, put `--` after a.lua
+
+                    """)
+        }
+    }
+
+    @Test(arguments: [
+        (["a.lua", "--", "3", "--database", "x.sqlite"], "3\t--database\tx.sqlite\n"),
+        (["--", "a.lua", "3", "--preview"], "3\t--preview\n"),
+        (["a.lua", "3", "--", "--preview"], "3\t--\t--preview\n"),
+        (["a.lua", "--database", ":memory:", "3", "--month", "2", "--batch", "9", "-v"], "3\t--month\t2\t--batch\t9\t-v\n"),
+    ])
+    func `options after -- and options of the script's own are passed to the script`(
+        arguments: [String], output: String
+    ) throws {
+        let folder = try TestFolder(["a.lua": "print(...)"])
+        let result = try CommandProcess(TestFolder.binary, ["run"] + arguments, in: folder).wait()
+        #expect((result.status, result.output, result.errors) == (0, output, ""))
     }
 
     @Test func `a script with a shebang line keeps its line numbers`() throws {
@@ -111,14 +140,13 @@ import Testing
     }
 
     @Test func `an executable script runs by its name`() throws {
-        let folder = try TestFolder(["a.lua": "#!/usr/bin/env -S perilune run\nprint(...)\n"])
+        let folder = try TestFolder(["a.lua": "#!/usr/bin/env -S perilune run --\nprint(...)\n"])
         // The script is copied, because processes that other tests have just forked may still hold the original open for writing.
         let result = try folder.shell(
             """
             mkdir bin && ln -s "$PERILUNE" bin/perilune && cp a.lua b.lua && chmod +x b.lua && \
             PATH="$PWD/bin:$PATH" ./b.lua x --timeout 3 -y
             """)
-        // Options after the script's first own argument belong to the script.
         #expect((result.status, result.output, result.errors) == (0, "x\t--timeout\t3\t-y\n", ""))
     }
 

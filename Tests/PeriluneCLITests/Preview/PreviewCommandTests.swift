@@ -384,7 +384,7 @@ import Testing
             let result = try CommandProcess(TestFolder.binary, ["run"] + arguments, in: folder).wait()
             #expect((result.output, result.errors) == ("x\n", "sql: SELECT 1\n"), "\(arguments)")
         }
-        #expect(try folder.perilune("run", "a.lua", "x", "--trace").output == "x\t--trace\n")
+        #expect(try folder.perilune("run", "a.lua", "--", "x", "--trace").output == "x\t--trace\n")
     }
 
     @Test func `the trace of a preview has only the script's statements`() throws {
