@@ -188,8 +188,9 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 cannot even be cancelled, the command ends without it: five seconds after that,
                 or a second after its limit of --timeout.
 
-                Only one process at a time can run the automations of a file on a database. In
-                a cluster the others wait, and one of them takes over when that one ends.
+                Only one process at a time can run the automations of a file on a database; a
+                copy of the file at another path is another file, and runs in addition. In a
+                cluster the others wait, and one of them takes over when that one ends.
 
                 Writes of other processes are noticed within a second, or within --poll. An
                 automation on a whole table then reads all its rows; for a large table, let it
