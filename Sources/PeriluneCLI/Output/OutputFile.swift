@@ -11,6 +11,7 @@ final class OutputFile {
     /// - Throws: ``CommandFailure`` if the file cannot be written, or would replace a database or an input.
     init(_ path: String, besides inputs: [String] = []) throws {
         self.path = path
+        try Self.requireUncompressed(path)
         try Self.requireReplaceable(path, inputs)
         file = try Self.reporting(path) { try FileReplacement(path) }
     }
@@ -29,6 +30,18 @@ final class OutputFile {
         let file = try OutputFile(path)
         try file.write(bytes)
         try file.finish()
+    }
+
+    /// The programs that write compressed files, by the extensions of these files.
+    private static let compressors = ["gz": "gzip", "bz2": "bzip2", "xz": "xz", "zst": "zstd", "lz4": "lz4"]
+
+    /// Rejects the name of a compressed file, which programs such as `gunzip` would refuse later, when its contents are needed.
+    private static func requireUncompressed(_ path: String) throws {
+        guard let compressor = OutputDestination.format(of: path).flatMap({ compressors[$0] }) else { return }
+        throw CommandFailure(
+            ErrorReport(
+                "refusing to write \(path): the output would not be compressed", kind: "usage",
+                help: "write to standard output, and compress that: `| \(compressor) > \(path)`"))
     }
 
     private static func requireReplaceable(_ path: String, _ inputs: [String]) throws {

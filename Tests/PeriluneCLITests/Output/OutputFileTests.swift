@@ -46,6 +46,24 @@ import Testing
         #expect((result.status, result.output, result.errors) == (0, "first\na\r\n1\r\na\r\n1\r\n", ""))
     }
 
+    @Test func `the name of a compressed file is refused, because output is not compressed`() throws {
+        let folder = try TestFolder(["new.sql": "CREATE TABLE t (a);"])
+        try #require(folder.perilune("restore", "new.sql", "--database", "x.sqlite").status == 0)
+        for (name, program) in [("d.sql.gz", "gzip"), ("D.SQL.XZ", "xz")] {
+            let result = try folder.perilune("dump", "--database", "x.sqlite", "--output", name)
+            #expect(result.status == 64)
+            #expect(
+                result.errors == """
+                    error: refusing to write \(name): the output would not be compressed
+                      help  write to standard output, and compress that: `| \(program) > \(name)`
+
+                    """)
+            #expect(!folder.exists(name))
+        }
+        let query = try folder.perilune("query", "SELECT 1", "--format", "csv", "--output", "a.csv.zst")
+        #expect(query.status == 64 && query.errors.contains("`| zstd > a.csv.zst`"), "\(query.errors)")
+    }
+
     @Test func `a file that cannot be written leaves no part behind`() throws {
         let folder = try TestFolder(["a.csv": "old"])
         let failed = try folder.perilune("query", "SELECT abs(-9223372036854775808)", "--output", "a.csv")
