@@ -103,7 +103,8 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 automations, and the service may run or not. Something is wrong if no process
                 runs an enabled automation, if its last run failed or was interrupted, if a due
                 time has passed by more than a minute, if a run lasts longer than --stuck, if
-                a job is dead, or if jobs wait and no process handles their queue.
+                a job is dead, or if jobs wait and no process handles their queue. A database
+                in which no automation has ever run has nothing wrong, and status 0.
                 """)
 
         @Option(help: ArgumentHelp("How long a run may last.", valueName: "time"))
@@ -139,7 +140,12 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
     struct Trace: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "trace", abstract: "Show the last runs recorded in the database, newest last.",
-            usage: "perilune automations trace [<name>] [<options>]")
+            usage: "perilune automations trace [<name>] [<options>]",
+            discussion: """
+                The columns trigger and statements hold JSON as text, also in --format json:
+                jq reads them with fromjson. The statements include those that Perilune runs
+                for the functions of the script.
+                """)
 
         @Argument(help: "Show only the runs of this automation.")
         var name: String?

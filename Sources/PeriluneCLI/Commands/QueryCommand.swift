@@ -18,7 +18,8 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
 
             In JSON a blob is {"$blob":"<base64>"}, text that is not UTF-8
             {"$text":"<base64>"}, infinity 9e999, and the second of two columns with the
-            name a is a_2.
+            name a is a_2. `import` reads these forms. In CSV and TSV a blob is x'00ff' and
+            infinity Inf, which `import` reads as text.
 
             EXAMPLES:
               perilune query --database x.sqlite 'SELECT * FROM shop WHERE id = :id' -p id=7
@@ -104,6 +105,13 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         if DatabaseFile.isDatabase(sql) {
             throw CommandFailure(
                 ErrorReport("expected a statement, got a database", kind: "usage", help: "use --database \(sql)"))
+        }
+        let file = sql.hasPrefix("@") ? String(sql.dropFirst()) : sql
+        if SQLSource.isPath(file), DatabaseFile.isFile(file) {
+            throw CommandFailure(
+                ErrorReport(
+                    "expected a statement, got the path of a file", kind: "usage",
+                    help: "use `perilune query - < \(file)`, or for several statements `perilune console < \(file)`"))
         }
         if sql.wholeMatch(of: /[.\\][a-z].*/) != nil {
             throw CommandFailure(

@@ -166,6 +166,48 @@ import Testing
 
     // MARK: - Errors
 
+    @Test func `a script that fails before it writes leaves no new database`() throws {
+        let folder = try TestFolder()
+        for code in ["CREATE TABLE x(a)", "db:execute('CREATE nonsense')"] {
+            let result = try folder.perilune("run", "--database", "new.sqlite", "-e", code)
+            #expect(result.status != 0)
+            #expect(
+                result.errors.hasPrefix("created the database new.sqlite\nremoved new.sqlite, which is empty\nerror: "),
+                "\(result.errors)")
+            #expect(!folder.exists("new.sqlite") && !folder.exists("new.sqlite-wal"))
+        }
+        let kept = try folder.perilune(
+            "run", "--database", "new.sqlite", "-e", "db:execute('CREATE TABLE t (a)') error('late')")
+        #expect(kept.status == 1 && folder.exists("new.sqlite") && !kept.errors.contains("removed"), "\(kept.errors)")
+        let again = try folder.perilune("run", "--database", "new.sqlite", "-e", "error('x')")
+        #expect(again.status == 1 && folder.exists("new.sqlite"))
+    }
+
+    @Test func `SQL in place of Lua, and the path of a file of SQL, are recognized`() throws {
+        let folder = try TestFolder(["q.sql": "SELECT 1;\n"])
+        for code in ["CREATE TABLE x(a)", "select 1", " INSERT INTO t VALUES (1)"] {
+            let result = try folder.perilune("run", "-e", code)
+            #expect(result.status == 65)
+            #expect(
+                result.errors.hasSuffix("  help  this is SQL; use `perilune query [--write] SQL`, or in Lua db:execute[[SQL]]\n"),
+                "\(result.errors)")
+        }
+        #expect(try !folder.perilune("run", "-e", "select(1, ").errors.contains("this is SQL"))
+        #expect(
+            try folder.perilune("run", "q.sql").errors.hasSuffix(
+                "  help  run expects Lua; use `perilune console < q.sql` for statements, `perilune restore q.sql` for a dump\n"))
+        for path in ["q.sql", "@q.sql"] {
+            let result = try folder.perilune("query", path)
+            #expect(result.status == 64)
+            #expect(
+                result.errors == """
+                    error: expected a statement, got the path of a file
+                      help  use `perilune query - < q.sql`, or for several statements `perilune console < q.sql`
+
+                    """)
+        }
+    }
+
     @Test func `an SQLite error is reported with its location, SQL and suggestions`() throws {
         let folder = try TestFolder([
             "close.lua": """

@@ -338,7 +338,8 @@ import Testing
         #expect(!folder.exists("x.plan"))
     }
 
-    @Test func `the first use of job queues is not reported as a change of the schema, and help shows how to create them`() throws {
+    @Test func `the first use of job queues is not reported as a change of the schema, and help shows how to create them`() throws
+    {
         let folder = try makeFolder()
         let preview = [
             "run", "--database", "shop.sqlite", "--preview", "--save", "x.plan", "-e",
@@ -364,7 +365,8 @@ import Testing
             "run", "--database", "shop.sqlite", "--preview", "--format", "json", "-e",
             "db:execute('DELETE FROM book WHERE id = 1') error('stop')")
         #expect(result.status == 1)
-        #expect(result.output.contains("\"warnings\":[\"the script failed; these are its changes until then\"]"), "\(result.output)")
+        #expect(
+            result.output.contains("\"warnings\":[\"the script failed; these are its changes until then\"]"), "\(result.output)")
     }
 
     @Test func `invalid plan files and missing databases are errors`() throws {
