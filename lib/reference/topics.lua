@@ -127,4 +127,42 @@ return {
     example = "t.given.customer [[\n  | id | name | email |\n  | 1  | Ada  | ~     |\n]]\nexpect(t.db.customer):rows [[\n  | id | name | email |\n  | 1  | Ada  | ~     |\n]]",
     see = { "expectation:rows", "expectation:rows_any_order", "expectation:has_rows" },
   },
+  {
+    names = { "exit statuses", "exit status", "exit-status", "exit codes", "exit code", "exit-codes", "exit-code", "exit", "status codes" },
+    title = "Exit statuses of the command",
+    text = {
+      "0: success. 1: the script, the query or a row failed, or `--check` found something wrong. 2: with `--check`, something is pending. 4: no test was found.",
+      "5: a limit was exceeded. 64: the command line is wrong. 65: a file has the wrong format, or a script does not parse. 70: the test runner failed.",
+      "74: a file cannot be used. 75: another process holds a lock. 78: perilune.toml is wrong. 130: Ctrl-C. A script ends with its own status through `os.exit`.",
+    },
+    example = "perilune migrate --check --database shop.sqlite || echo \"status $?\"",
+    see = {},
+    commands = { "`perilune help run`, and the help of each other command, lists its statuses." },
+  },
+  {
+    names = { "perilune.toml", "settings file", "toml", "configuration" },
+    title = "The settings of a project",
+    text = {
+      "perilune.toml in the folder of a project, or in a folder above the current one, sets defaults for options. Options and environment variables take precedence.",
+    },
+    example = "database = \"shop.sqlite\"\n\n[limits]\ntimeout = \"20s\"",
+    see = {},
+    commands = { "`perilune settings` lists all settings, their values and sources." },
+  },
+  {
+    names = { "backup", "backups" },
+    title = "Backups",
+    text = { "Do not copy the file of a live database. Write a compact copy, or SQL, while others read and write." },
+    example = "perilune query \"VACUUM INTO 'backup.sqlite'\" --write --database shop.sqlite\nperilune dump --database shop.sqlite | gzip > shop.sql.gz",
+    see = { "db:backup_to" },
+    commands = { "`perilune restore` makes a database from a dump." },
+  },
+  {
+    names = { "cron", "schedules", "services" },
+    title = "Schedules and services",
+    text = { "An automation runs a function on a schedule, on an event or on a change of data. A service runs the automations of a file." },
+    example = "perilune.automation{\n  name = \"report\", on = { schedule = \"@daily\" },\n  run = function() print(\"ran\") end,\n}",
+    see = { "perilune.automation", "perilune.schedule" },
+    commands = { "`perilune automations run FILE` is the service, `perilune automations status` looks at it." },
+  },
 }
