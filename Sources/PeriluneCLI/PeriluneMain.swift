@@ -130,7 +130,9 @@ enum Main {
         report.help =
             isDatabase
             ? "use `perilune console \(name)`, or `perilune query --database \(name) SQL`"
-            : OtherNames.command("\(place) \(name)".replacing("perilune ", with: "", maxReplacements: 1))
+            : place == "perilune" && SQLSource.isStatement(name)
+                ? "use `perilune query SQL`"
+                : OtherNames.command("\(place) \(name)".replacing("perilune ", with: "", maxReplacements: 1))
         if report.help != nil { return report }
         report.suggest(
             name, among: available,

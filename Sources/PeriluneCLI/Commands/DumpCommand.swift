@@ -44,7 +44,7 @@ struct DumpCommand: ParsableCommand {
 
     @OptionGroup var extending: ExtensionOptions
     @OptionGroup var pager: PagerOption
-    @OptionGroup var context: ContextOptions
+    @OptionGroup var context: LiveContextOptions
     @OptionGroup var common: CommonOptions
 
     /// The extensions of files that do not contain SQL.

@@ -98,7 +98,7 @@ struct ImportCommand: ParsableCommand {
     var errors: String?
 
     @OptionGroup var extending: ExtensionOptions
-    @OptionGroup var context: ContextOptions
+    @OptionGroup var context: LiveContextOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {

@@ -6,15 +6,15 @@ internal import Perilune
 extension ResultFormat: ExpressibleByArgument {}
 
 struct QueryCommand: ParsableCommand, DatabaseCommand {
-    static let databaseHelp = "The database file; a temporary database in memory by default."
+    static let databaseHelp = "The database file, which must exist; without it, an empty database in memory."
 
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Run one SQL statement and print its rows.",
         discussion: """
             Rows go to standard output: as a table on a terminal, as lines of JSON in a
-            pipe. HTML is a table, and with --output a page. The database must exist, and is
-            opened read-only unless --write is given.
+            pipe. HTML is a table, and with --output a page. The database is opened
+            read-only unless --write is given.
 
             In JSON a blob is {"$blob":"<base64>"}, text that is not UTF-8
             {"$text":"<base64>"}, infinity 9e999, and the second of two columns with the
@@ -57,7 +57,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
 
     @OptionGroup var extending: ExtensionOptions
     @OptionGroup var pager: PagerOption
-    @OptionGroup var context: ContextOptions
+    @OptionGroup var context: LiveContextOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {

@@ -2,7 +2,8 @@
 enum SQLSource {
     /// The words that begin a statement. Lua code can begin with some of them, but no blank and word follows there.
     private static let words: Set<String> = [
-        "select", "insert", "update", "delete", "create", "alter", "drop", "with", "pragma", "replace", "begin", "explain", "vacuum",
+        "select", "insert", "update", "delete", "create", "alter", "drop", "with", "pragma", "replace", "begin", "explain",
+        "vacuum",
         "attach", "analyze", "reindex",
     ]
 

@@ -769,6 +769,14 @@ import Testing
             (["-e", "print(1)"], "perilune run -e"), (["--eval", "print(1)"], "perilune run -e"),
             (["--db", "x.sqlite", "run", "x.lua"], "perilune run --database"), (["watch", "--db", "x", "x.lua"], "--database"),
             (["migrate", "--up"], "perilune migrate"), (["migrate", "--plan"], "--preview"), (["run", "--plan", "x"], "--save"),
+            (["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--pk", "a"], "--primary-key"),
+            (["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--dry-run"], "perilune console --preview"),
+            (["query", "--create", "CREATE TABLE t (a)"], "perilune console --create"),
+            (["query", "--file", "q.sql"], "- < FILE"),
+            (["query", "--mode", "csv", "SELECT 1"], "--format"), (["apply", "x.plan", "--force"], "--changed-columns-only"),
+            (["dump", "--database", "x.sqlite", "--tables", "a"], "TABLE"),
+            (["automations", "run", "a.lua", "--once"], "perilune automations run FILE NAME"),
+            (["query", "--timeout", "1s", "SELECT 1"], "timeout 1s perilune query"),
         ] {
             #expect(
                 try CommandProcess(TestFolder.binary, arguments, in: folder).wait().errors.contains("'. Use '\(option)'\n"),
@@ -776,10 +784,34 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["jobs"], "use `perilune automations status` or `perilune query 'SELECT * FROM perilune_job'`"),
+        (["up"], "use `perilune migrate`"), (["vacuum"], "use `perilune query VACUUM --write`"),
+        (["select 1"], "use `perilune query SQL`"),
+        (["automations", "stop"], "press Ctrl-C, or send SIGTERM to the process of the service"),
+    ])
+    func `a command that does not exist is reported with the one to use`(arguments: [String], help: String) throws {
+        let result = try CommandProcess(TestFolder.binary, arguments, in: TestFolder()).wait()
+        #expect(result.status == 64 && result.errors.hasSuffix("\n  help  \(help)\n"), "\(result.errors)")
+    }
+
+    @Test(arguments: [
+        (["apply", "x.plan", "--show"], "A saved plan cannot be shown. Without '--yes', apply names the changes and asks\n"),
+        (["migrate", "--down", "--all"], "Use '--down' once for each migration, or '--to NAME' with the last one to keep\n"),
+        (["automations", "preview", "a.lua", "x", "--save", "p"], "The preview of an automation cannot be saved as a plan\n"),
+        (["dump", "a", "b", "--database", "x.sqlite"], "A dump has one table, or all\n"),
+        (["query", "SELECT ?", "-p", "2026-10-02"], "the first ? of the statement has the name 1, as in -p 1=VALUE\n"),
+        (["migrate", "new", "--foo", "x"], "\n  See 'perilune migrate new --help' for more information.\n"),
+    ])
+    func `an option or argument without a replacement is explained`(arguments: [String], sentence: String) throws {
+        let result = try CommandProcess(TestFolder.binary, arguments, in: TestFolder()).wait()
+        #expect(result.status == 64 && result.errors.contains(sentence), "\(result.errors)")
+    }
+
     @Test func `no replacement is suggested if the command does not have it`() throws {
         let folder = try TestFolder()
         for arguments in [
-            ["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--dry-run"], ["apply", "x.plan", "--dry-run"],
+            ["schema", "--database", "x.sqlite", "--dry-run"], ["apply", "x.plan", "--dry-run"],
         ] {
             let errors = try CommandProcess(TestFolder.binary, arguments, in: folder).wait().errors
             #expect(errors.hasPrefix("error: Unknown option '--dry-run'") && !errors.contains("Use '"), "\(errors)")
