@@ -130,7 +130,7 @@ enum Main {
         report.help =
             isDatabase
             ? "use `perilune console \(name)`, or `perilune query --database \(name) SQL`"
-            : place == "perilune" && SQLSource.isStatement(name)
+            : place == "perilune" && name.contains(where: \.isWhitespace) && ConsoleInput(name).isSQL
                 ? "use `perilune query SQL`"
                 : OtherNames.command("\(place) \(name)".replacing("perilune ", with: "", maxReplacements: 1))
         if report.help != nil { return report }

@@ -1,7 +1,7 @@
 internal import Perilune
 internal import PeriluneRecords
 
-/// Options of `perilune run` after the first argument of its script, where they would be passed to the script. For example,
+/// Options of `perilune run` that follow the first argument of its script, and would therefore be passed to the script. For example,
 /// `run close.lua 2026-03 --preview` would make no preview, and change the database. Such a command line is refused; `--` after the
 /// script's path passes all words to the script.
 struct LateOptions {

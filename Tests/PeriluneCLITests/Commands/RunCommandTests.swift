@@ -192,7 +192,7 @@ import Testing
                 result.errors.hasSuffix("  help  this is SQL; use `perilune query [--write] SQL`, or in Lua db:execute[[SQL]]\n"),
                 "\(result.errors)")
         }
-        #expect(try !folder.perilune("run", "-e", "select(1, ").errors.contains("this is SQL"))
+        #expect(try !folder.perilune("run", "-e", "local t = {").errors.contains("this is SQL"))
         #expect(
             try folder.perilune("run", "q.sql").errors.hasSuffix(
                 "  help  run expects Lua; use `perilune console < q.sql` for statements, `perilune restore q.sql` for a dump\n"))

@@ -39,7 +39,7 @@ import Testing
         #expect((result.status, result.output, result.errors) == (0, "1000:1001\n", ""))
     }
 
-    @Test func `the name of standard output writes there, after what is already printed`() throws {
+    @Test func `the name of standard output appends to the output that exists`() throws {
         let folder = try TestFolder()
         let result = try folder.shell(
             "echo first > out; ln -s /proc/self/fd/1 stream; \(Self.query) stream >> out; cat out; \(Self.query) stream | cat")
