@@ -43,7 +43,9 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
     var format: ResultFormat?
 
     @Option(
-        help: ArgumentHelp("Write the rows to a file; its extension sets the format unless --format is given.", valueName: "file")
+        help: ArgumentHelp(
+            "Write the rows to a file, whose extension sets the format unless --format is given; - is standard output.",
+            valueName: "file")
     )
     var output: String?
 
