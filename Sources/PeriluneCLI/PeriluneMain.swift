@@ -30,6 +30,7 @@ enum Main {
     /// - Parameter words: The original arguments, before `--no-pager` was removed.
     @MainActor private static func run(_ arguments: [String], _ words: [String]) async throws {
         try ProcessResources.check()
+        if let late = LateOptions(arguments) { throw CommandFailure(late.report) }
         let plain = PlainRun(arguments)
         if plain == nil {
             let isWritten = try HelpTopic.write(
@@ -129,7 +130,9 @@ enum Main {
         report.help =
             isDatabase
             ? "use `perilune console \(name)`, or `perilune query --database \(name) SQL`"
-            : OtherNames.command("\(place) \(name)".replacing("perilune ", with: "", maxReplacements: 1))
+            : place == "perilune" && name.contains(where: \.isWhitespace) && ConsoleInput(name).isSQL
+                ? "use `perilune query SQL`"
+                : OtherNames.command("\(place) \(name)".replacing("perilune ", with: "", maxReplacements: 1))
         if report.help != nil { return report }
         report.suggest(
             name, among: available,

@@ -27,6 +27,7 @@ function scenarios.install()
   function _G.expect_error(...) return require("scenarios.expectations.expect_error")(...) end
   function _G.matrix(...) return require("scenarios.defining.cases").matrix(...) end
   spawning.watch = function(...) return require("scenarios.base.tasks").watch(...) end
+  spawning.watch_timer = function(...) return require("scenarios.base.tasks").watch_timer(...) end
   for name in next, _G do state.words[name] = true end
   if getmetatable(_G) == nil then setmetatable(_G, { __index = other_word }) end
   setmetatable(databases.methods, { __index = function(_, name) return require("scenarios.data.database").member(name) end })

@@ -32,7 +32,7 @@ end
 local function new_run(scenario, info)
   local current = {
     scenario = scenario, info = info, failures = {}, steps = {}, notes = {}, attachments = {}, snapshots = {},
-    deferred = {}, names = {}, shapes = {}, counts = {}, tasks = {}, stubs = {},
+    deferred = {}, names = {}, shapes = {}, counts = {}, checked_factories = {}, tasks = {}, timers = {}, stubs = {},
     -- Failures that were raised but not reported yet; the number of checks; expectations without a matcher.
     raised = {}, checks = 0, expectations = 0, open_expectations = {}, globals = copy_of_globals(), changed_globals = {},
     update_snapshots = info.update_snapshots or "new",
@@ -168,6 +168,7 @@ end
 local function check_rest(current)
   report_caught(current)
   if #current.stubs > 0 then require("scenarios.context.stub_counts").check(current, add_failure) end
+  if #current.timers > 0 then table.insert(current.notes, require("scenarios.base.tasks").note_of_timers(current)) end
   if #current.failures > 0 or current.is_skipped then return end
   report_open_expectations(current)
   if #current.tasks > 0 then report_tasks(current) end

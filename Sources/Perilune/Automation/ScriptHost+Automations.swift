@@ -9,7 +9,7 @@ extension ScriptHost {
     /// Globals that scripts set before the first file was loaded remain.
     ///
     /// Live automations run in only one host: while this host runs them, no other host on the machine, in this process or another, can load
-    /// the same file for the same database.
+    /// the same file for the same database. A copy of the file at another path is another file.
     ///
     /// - Parameters:
     ///   - path: The path of the file.

@@ -77,9 +77,9 @@ package final class StoredBytes: Sendable {
 }
 
 /// The error for bytes that cannot be stored or read.
-struct StorageError: Error {
+package struct StorageError: Error {
     /// The system's error message, or a description of the exceeded limit.
-    let reason: String
+    package let reason: String
 
     init(reason: String) {
         self.reason = reason

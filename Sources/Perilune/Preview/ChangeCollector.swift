@@ -207,8 +207,15 @@ struct ChangeCollector {
 
     // MARK: - Obstacles
 
+    private var schemaObstacle: String? {
+        if report.schema.isEmpty { return nil }
+        let own = report.missingOwnTables
+        guard !own.isEmpty else { return "the schema would change, and a plan holds only row changes" }
+        return "\(own.joined(separator: ", ")) would be created for Perilune itself, and a plan holds only row changes"
+    }
+
     private mutating func addObstacles() {
-        if !report.schema.isEmpty { report.obstacles.append("the schema would change, and a plan holds only row changes") }
+        if let obstacle = schemaObstacle { report.obstacles.append(obstacle) }
         for table in report.tables {
             if let reason = table.unrecordable {
                 report.obstacles.append("\(table.name) cannot be recorded: \(reason)")

@@ -20,32 +20,14 @@ struct PlanFile {
     ///
     /// - Throws: ``PlanError``.
     func write(_ plan: PreviewPlan) throws {
-        if try kind() == .device { return try write(plan, to: path, mode: "w") }
         try check()
-        // Replaces the target of a symbolic link instead of the link.
-        let target = ScriptFile.resolved(path) ?? path
-        let part = "\(target).\(UUID().uuidString).part"
         do {
-            try write(plan, to: part, mode: "wx")
-            if rename(part, target) != 0 { throw failure(errno) }
-        } catch {
-            unlink(part)
-            throw error
+            let file = try FileReplacement(path)
+            try PlanWriter { try file.write($0) }.write(plan)
+            try file.finish()
+        } catch let error as StorageError {
+            throw failure(error.reason)
         }
-    }
-
-    private func write(_ plan: PreviewPlan, to path: String, mode: String) throws {
-        guard let file = fopen(path, mode) else { throw failure(errno) }
-        do {
-            try PlanWriter { bytes in
-                if fwrite(bytes.baseAddress, 1, bytes.count, file) != bytes.count { throw failure(errno) }
-            }.write(plan)
-        } catch {
-            fclose(file)
-            if let error = error as? StorageError { throw failure(error.reason) }
-            throw error
-        }
-        if fclose(file) != 0 { throw failure(errno) }
     }
 
     // MARK: - What is there

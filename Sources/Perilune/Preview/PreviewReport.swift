@@ -25,6 +25,12 @@ public struct PreviewReport: Codable, Sendable, Equatable {
         schema.removeAll { OwnTables.recordsProgress($0.table) || $0.name.foldedName.hasPrefix(OwnTables.triggerPrefix) }
     }
 
+    /// The library's own tables that would be created, if the schema would not change otherwise; empty if it would.
+    package var missingOwnTables: [String] {
+        guard schema.allSatisfy({ OwnTables.own($0.name, of: $0.table) && $0.kind == .added }) else { return [] }
+        return schema.filter { $0.type == "table" }.map(\.name)
+    }
+
     /// Whether the script would change rows or the schema, or have effects outside of the database.
     public var hasChanges: Bool {
         !tables.isEmpty || !schema.isEmpty || !effects.isEmpty

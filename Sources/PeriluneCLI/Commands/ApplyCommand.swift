@@ -45,7 +45,7 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @OptionGroup var context: ContextOptions
+    @OptionGroup var context: LiveContextOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {

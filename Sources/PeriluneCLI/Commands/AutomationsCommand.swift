@@ -103,7 +103,8 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 automations, and the service may run or not. Something is wrong if no process
                 runs an enabled automation, if its last run failed or was interrupted, if a due
                 time has passed by more than a minute, if a run lasts longer than --stuck, if
-                a job is dead, or if jobs wait and no process handles their queue.
+                a job is dead, or if jobs wait and no process handles their queue. A database
+                in which no automation has ever run has nothing wrong, and status 0.
                 """)
 
         @Option(help: ArgumentHelp("How long a run may last.", valueName: "time"))
@@ -139,7 +140,12 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
     struct Trace: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "trace", abstract: "Show the last runs recorded in the database, newest last.",
-            usage: "perilune automations trace [<name>] [<options>]")
+            usage: "perilune automations trace [<name>] [<options>]",
+            discussion: """
+                The columns trigger and statements hold JSON as text, also in --format json:
+                jq reads them with fromjson. The statements include those that Perilune runs
+                for the functions of the script.
+                """)
 
         @Argument(help: "Show only the runs of this automation.")
         var name: String?
@@ -188,8 +194,9 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 cannot even be cancelled, the command ends without it: five seconds after that,
                 or a second after its limit of --timeout.
 
-                Only one process at a time can run the automations of a file on a database. In
-                a cluster the others wait, and one of them takes over when that one ends.
+                Only one process at a time can run the automations of a file on a database; a
+                copy of the file at another path is another file, and runs in addition. In a
+                cluster the others wait, and one of them takes over when that one ends.
 
                 Writes of other processes are noticed within a second, or within --poll. An
                 automation on a whole table then reads all its rows; for a large table, let it

@@ -46,7 +46,7 @@ struct ChartCommand: ParsableCommand {
 
     @OptionGroup var extending: ExtensionOptions
     @OptionGroup var pager: PagerOption
-    @OptionGroup var context: ContextOptions
+    @OptionGroup var context: LiveContextOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -95,7 +95,7 @@ struct ChartCommand: ParsableCommand {
 }
 
 extension ChartCommand: DatabaseCommand {
-    static var databaseHelp: String { "The database file; a temporary database in memory by default." }
+    static var databaseHelp: String { "The database file, which must exist; without it, an empty database in memory." }
 }
 
 /// A formatter that collects the rows of a result.

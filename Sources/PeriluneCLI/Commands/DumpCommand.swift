@@ -21,6 +21,7 @@ struct DumpCommand: ParsableCommand {
             EXAMPLES:
               perilune dump --database shop.sqlite > shop.sql
               perilune dump customer --database shop.sqlite --data-only
+              perilune dump --database shop.sqlite | gzip > shop.sql.gz
               perilune dump --database shop.sqlite | perilune restore --database copy.sqlite
 
             EXIT STATUS: 0 success, 1 a table is missing, 64 usage error, 65 the file is not
@@ -43,7 +44,7 @@ struct DumpCommand: ParsableCommand {
 
     @OptionGroup var extending: ExtensionOptions
     @OptionGroup var pager: PagerOption
-    @OptionGroup var context: ContextOptions
+    @OptionGroup var context: LiveContextOptions
     @OptionGroup var common: CommonOptions
 
     /// The extensions of files that do not contain SQL.

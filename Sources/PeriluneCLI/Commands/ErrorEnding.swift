@@ -28,7 +28,9 @@ struct ErrorEnding {
             finish(failure.status)
         }
         let status = PeriluneCommand.exitCode(for: error).rawValue
+        // The parser knows `migrate new` by another name.
         let text = withSuggestion(PeriluneCommand.fullMessage(for: error), status)
+            .replacing("'perilune migrate-new --help'", with: "'perilune migrate new --help'")
         if status == 0 {
             // The parser throws help and version texts as errors with status 0.
             let isHelp = arguments.contains { ["help", "--help", "-h"].contains($0) } && !arguments.contains(HelpTopic.noPager)
@@ -84,6 +86,7 @@ struct ErrorEnding {
         case "migrate" where ["generate", "create", "add", "make"].contains(arguments.dropFirst().first):
             return "Use 'perilune migrate new NAME'"
         case "console": return "Statements are read from standard input"
+        case "dump": return "A dump has one table, or all"
         case "query", "chart": return "Use '-p 1=VALUE' or '-p NAME=VALUE' for the value of a parameter"
         default: return nil
         }
@@ -94,8 +97,13 @@ struct ErrorEnding {
     /// - Parameter nearest: The parser's suggestion.
     private func unknownOption(_ name: String, nearest: String?) -> String {
         var message = "Unknown option '\(name)'"
-        if let use = OtherNames.option(name, of: command) {
+        let isDown = command == "migrate" && arguments.contains("--down")
+        if let sentence = OtherNames.missing(isDown ? "--down \(name)" : name, of: command) {
+            message += ". \(sentence)"
+        } else if let use = OtherNames.option(name, of: command) {
             message += ". Use '\(use)'"
+        } else if let advice = OtherNames.advice(name, of: command) {
+            message += ". \(advice)"
         } else if let nearest = name.hasPrefix("--") ? nearestName(to: name, among: ["--help", "--version"]) ?? nearest : nearest
         {
             message += ". Did you mean '\(nearest)'?"

@@ -18,7 +18,9 @@ struct ImportCommand: ParsableCommand {
             In a new table a column of numbers is INTEGER or REAL, of dates such as
             2015-07-22 DATE, with times DATETIME, of true and false BOOLEAN, else TEXT.
             Numbers with leading zeros, such as 007, stay text, and so do integers of
-            more than 64 bits. Dates are checked and stored as they are: `help dates` says
+            more than 64 bits, numbers with a decimal comma, such as 12,5, and yes and no.
+            CSV has no form for blobs and infinity: rows that `query` writes as JSON lines
+            come back exactly, those of CSV with text such as x'00ff' and Inf. Dates are checked and stored as they are: `help dates` says
             which form records compare. In JSON {"$blob":"<base64>"} is a blob, as `query`
             writes it. An object without a field leaves that column to its default, and
             with --upsert unchanged.
@@ -96,7 +98,7 @@ struct ImportCommand: ParsableCommand {
     var errors: String?
 
     @OptionGroup var extending: ExtensionOptions
-    @OptionGroup var context: ContextOptions
+    @OptionGroup var context: LiveContextOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {

@@ -22,7 +22,8 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
             --down undoes the last migration with its function `down` or with NAME.down.sql;
             with --to, it undoes all migrations after that one, each in its own transaction.
             If one of them has no way back, nothing is changed. If undoing one fails, the
-            ones undone before it stay undone.
+            ones undone before it stay undone. The first migration has none before it: to
+            undo all, go back to it with --to, and then give --down once more.
 
             A database that is not empty is first copied to FILE.before-NAME.sqlite, unless
             --no-backup is given. The copies are not removed.

@@ -2,7 +2,12 @@
 enum OtherNames {
     /// Returns a suggestion for a command of another program, such as `repl`, or for a subcommand, such as `automations logs`.
     static func command(_ name: String) -> String? {
-        commands[name].map { "use `perilune \($0)`" }
+        commands[name].map { "use `perilune \($0)`" } ?? missingCommands[name]
+    }
+
+    /// Returns a sentence on an option from another program that has no replacement; otherwise `nil`.
+    static func missing(_ name: String, of command: String?) -> String? {
+        command.flatMap { missingOptions["\($0) \(name)"] }
     }
 
     /// Returns the replacement for an option from another program, such as `--db`; `nil` if Perilune has no such option.
@@ -28,14 +33,32 @@ enum OtherNames {
         }?.0
     }
 
+    /// Returns advice on an option of another program that has no counterpart.
+    static func advice(_ name: String, of command: String?) -> String? {
+        guard command == "test" else { return nil }
+        switch name {
+        case "--retries", "--retry": return "Scenarios have the option `retry`"
+        case "--skip-tag", "--skip-tags", "--exclude-tag", "--exclude-tags", "--not-tag":
+            return "No option excludes a tag; '--skip' excludes scenarios by file, group or name"
+        default: return nil
+        }
+    }
+
     private static let commands = [
         "eval": "run -e CODE", "exec": "run FILE", "execute": "run FILE", "start": "run FILE` or `perilune automations run FILE",
         "serve": "automations run FILE", "server": "automations run FILE", "repl": "console", "shell": "console",
         "sql": "query SQL",
         "select": "query SQL", "export": "query SQL --output FILE` or `perilune dump",
-        "backup": "dump` or `perilune query \"VACUUM INTO 'copy.sqlite'\"", "tables": "schema",
+        "backup": "dump` or `perilune query \"VACUUM INTO 'copy.sqlite'\" --write", "tables": "schema",
         "describe": "schema TABLE", "generate": "migrate new NAME", "new": "init FOLDER", "create": "init FOLDER",
-        "cron": "automations run FILE", "jobs": "automations run FILE", "worker": "automations run FILE",
+        "cron": "automations run FILE", "worker": "automations run FILE",
+        "jobs": "automations status` or `perilune query 'SELECT * FROM perilune_job'",
+        "queue": "automations status` or `perilune query 'SELECT * FROM perilune_job'",
+        "status": "automations status` or `perilune migrate --status", "logs": "automations trace", "log": "automations trace",
+        "plan": "run --preview --save PLAN FILE` or `perilune migrate --preview", "up": "migrate", "down": "migrate --down",
+        "undo": "apply PLAN --undo` or `perilune migrate --down", "vacuum": "query VACUUM --write",
+        "insert": "query SQL --write", "update": "query SQL --write", "delete": "query SQL --write",
+        "copy": "query \"VACUUM INTO 'copy.sqlite'\" --write", "preview": "run --preview FILE",
         "work": "automations run FILE",
         "config": "settings", "env": "settings", "info": "doctor", "check": "doctor", "spec": "test",
         "explain": "query 'EXPLAIN QUERY PLAN ...'",
@@ -46,6 +69,28 @@ enum OtherNames {
         "automations jobs": "automations status", "automations dry-run": "automations preview",
         "rollback": "migrate --down", "diff": "run --preview FILE", "load": "import FILE --table NAME", "plot": "chart",
     ]
+
+    /// Sentences on commands without a replacement.
+    private static let missingCommands = [
+        "stop": "press Ctrl-C, or send SIGTERM to the process of the service",
+        "automations stop": "press Ctrl-C, or send SIGTERM to the process of the service",
+    ]
+
+    /// Sentences on options without a replacement.
+    private static let missingOptions = [
+        "query --no-header": noHeader, "query --no-headers": noHeader, "query --noheader": noHeader,
+        "query --timeout": "A query has no time limit. Use 'timeout 1s perilune query'",
+        "run --busy-timeout": busyTimeout, "query --busy-timeout": busyTimeout, "import --busy-timeout": busyTimeout,
+        "apply --preview": savedPlan, "apply --check": savedPlan, "apply --show": savedPlan, "apply --dry-run": savedPlan,
+        "automations --save": "The preview of an automation cannot be saved as a plan",
+        "migrate --down --all": "Use '--down' once for each migration, or '--to NAME' with the last one to keep",
+        "restore --force": newDatabase, "restore --clean": newDatabase, "restore --drop": newDatabase,
+    ]
+
+    private static let noHeader = "The names of columns cannot be left out. Use '| tail -n +2'"
+    private static let busyTimeout = "Commands wait five seconds for a lock"
+    private static let savedPlan = "A saved plan cannot be shown. Without '--yes', apply names the changes and asks"
+    private static let newDatabase = "A dump of a whole database is restored into a new file"
 
     /// Options of other programs. Some entries apply only to one command.
     private static let options = [
@@ -59,6 +104,13 @@ enum OtherNames {
         "--tabs": "--format tsv", "--insert": "--format insert",
         "-o": "--output",
         "-f": "--format", "--param": "-p", "--params": "-p", "--bind": "-p", "import --delimiter": "--separator", "-t": "--table",
+        "import --pk": "--primary-key", "import --key": "--primary-key", "import --keys": "--primary-key",
+        "import --preview": "perilune console --preview", "import --dry-run": "perilune console --preview",
+        "query --create": "perilune console --create", "query --file": "- < FILE", "--mode": "--format",
+        "apply --force": "--changed-columns-only", "chart --table": "SQL", "restore --input": "FILE",
+        "dump --table": "TABLE", "dump --tables": "TABLE", "run --instructions": "--timeout",
+        "automations --once": "perilune automations run FILE NAME", "automations --interval": "--poll",
+        "automations -n": "--last",
         "import --replace": "--upsert", "import --on-conflict": "--upsert",
         "import --ignore": "--errors FILE", "import --skip-errors": "--errors FILE",
         "dump --format": "perilune query --output FILE",
@@ -76,5 +128,13 @@ enum OtherNames {
         "test --exclude": "--skip", "test --shuffle": "--order random", "test --update": "--update-snapshots",
         "-u": "--update-snapshots",
         "test --last-failed": "--failed", "test --lf": "--failed",
+        "test --junitxml": "--report junit:FILE", "test --junit-xml": "--report junit:FILE",
+        "test --junit": "--report junit:FILE",
+        "test --format": "--report FORMAT", "test --output": "--report FORMAT:FILE", "test -o": "--report FORMAT:FILE",
+        "test --maxfail": "--bail", "test --max-fail": "--bail", "test --collect-only": "--list", "test --dry-run": "--list",
+        "test --accept": "--update-snapshots", "test --snapshot-update": "--update-snapshots", "test -n": "--jobs",
+        "test -q": "--report dots", "test --quiet": "--report dots", "test --debug": "--verbose", "test --trace": "--verbose",
+        "test -s": "--verbose", "test --runs": "--stress", "test --iterations": "--stress", "test --count": "--stress",
+        "test --num-runs": "--stress", "test --times": "--repeat", "test --only-tag": "--tag", "test --tags": "--tag",
     ]
 }

@@ -8,15 +8,12 @@ struct PlainRun {
     private(set) var file: String?
     /// The arguments of the script.
     private(set) var arguments: [String] = []
-    /// The arguments after `run`, in their original order.
-    private let words: [String]
 
     /// - Parameter words: The words of the command line.
     /// - Returns: `nil` for command lines that need the argument parser.
     init?(_ words: [String]) {
         guard words.first == "run" else { return nil }
-        self.words = Array(words.dropFirst())
-        var rest = RunArguments.arranged(self.words)[...]
+        var rest = RunArguments.arranged(Array(words.dropFirst()))[...]
         while let option = rest.first, option != "--" {
             guard rest.count > 1 else { return nil }
             let value = rest[rest.startIndex + 1]
@@ -43,7 +40,6 @@ struct PlainRun {
         let context = try CommandContext(nil)
         guard context.context != .preview else { return false }
         let colors = CommandOutput.errorColors(.auto)
-        LateOptions(words, hasDatabase: DatabasePath.value(option: database) != nil)?.note(colors)
         try await RunCommand.run(makeRequest(in: context), in: context, database: DatabasePath.path(option: database), colors)
         return true
     }

@@ -6,19 +6,20 @@ internal import Perilune
 extension ResultFormat: ExpressibleByArgument {}
 
 struct QueryCommand: ParsableCommand, DatabaseCommand {
-    static let databaseHelp = "The database file; a temporary database in memory by default."
+    static let databaseHelp = "The database file, which must exist; without it, an empty database in memory."
 
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Run one SQL statement and print its rows.",
         discussion: """
             Rows go to standard output: as a table on a terminal, as lines of JSON in a
-            pipe. HTML is a table, and with --output a page. The database must exist, and is
-            opened read-only unless --write is given.
+            pipe. HTML is a table, and with --output a page. The database is opened
+            read-only unless --write is given.
 
             In JSON a blob is {"$blob":"<base64>"}, text that is not UTF-8
             {"$text":"<base64>"}, infinity 9e999, and the second of two columns with the
-            name a is a_2.
+            name a is a_2. `import` reads these forms. In CSV and TSV a blob is x'00ff' and
+            infinity Inf, which `import` reads as text.
 
             EXAMPLES:
               perilune query --database x.sqlite 'SELECT * FROM shop WHERE id = :id' -p id=7
@@ -42,7 +43,9 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
     var format: ResultFormat?
 
     @Option(
-        help: ArgumentHelp("Write the rows to a file; its extension sets the format unless --format is given.", valueName: "file")
+        help: ArgumentHelp(
+            "Write the rows to a file, whose extension sets the format unless --format is given; - is standard output.",
+            valueName: "file")
     )
     var output: String?
 
@@ -56,7 +59,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
 
     @OptionGroup var extending: ExtensionOptions
     @OptionGroup var pager: PagerOption
-    @OptionGroup var context: ContextOptions
+    @OptionGroup var context: LiveContextOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -104,6 +107,13 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
         if DatabaseFile.isDatabase(sql) {
             throw CommandFailure(
                 ErrorReport("expected a statement, got a database", kind: "usage", help: "use --database \(sql)"))
+        }
+        let file = sql.hasPrefix("@") ? String(sql.dropFirst()) : sql
+        if SQLSource.isPath(file), DatabaseFile.isFile(file) {
+            throw CommandFailure(
+                ErrorReport(
+                    "expected a statement, got the path of a file", kind: "usage",
+                    help: "use `perilune query - < \(file)`, or for several statements `perilune console < \(file)`"))
         }
         if sql.wholeMatch(of: /[.\\][a-z].*/) != nil {
             throw CommandFailure(

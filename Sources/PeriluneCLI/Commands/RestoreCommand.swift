@@ -30,7 +30,7 @@ struct RestoreCommand: ParsableCommand {
 
     @OptionGroup var database: DatabaseOption<RestoreCommand>
     @OptionGroup var extending: ExtensionOptions
-    @OptionGroup var context: ContextOptions
+    @OptionGroup var context: LiveContextOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {

@@ -14,8 +14,9 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
             database in memory.
 
             Options come before FILE or directly after it. The first argument after FILE
-            that is not an option, and all that follow it, are passed to the script. Put
-            `--` after FILE if the first arguments of the script begin with `--`.
+            that is not an option, and all that follow it, are passed to the script. Of
+            these, options of `perilune run` such as --database are refused. Put `--` after
+            FILE to pass options to the script: `perilune run FILE -- 2026-03 --database x`.
 
             EXAMPLES:
               perilune run report.lua --database shop.sqlite 2026-03
@@ -112,7 +113,6 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         let request = makeRequest(in: context)
         let colors = common.errorColors
         if isolating.isolates(request), try await SupervisedRun.run(request, isolating, colors) { return }
-        noteLateOptions(colors)
         if common.verbose {
             let isReplaced = database.path != nil && request.database == nil
             CommandOutput.note(
@@ -135,17 +135,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         if status != 0 { throw ExitCode(status) }
     }
 
-    private func noteLateOptions(_ colors: Colors) {
-        let given = [
-            ("--preview", previewing.preview), ("--readonly", readonly), ("--sandbox", limits.sandbox),
-        ]
-        let hasDatabase = noDatabase || DatabasePath.value(option: database.database) != nil
-        let words = Array(CommandLine.arguments.dropFirst(2))
-        LateOptions(words, hasDatabase: hasDatabase, given: Set(given.filter(\.1).map(\.0)))?.note(colors)
-    }
-
     private func runWatched() throws {
-        noteLateOptions(common.errorColors)
         let words = WatchSession.arguments(of: Array(CommandLine.arguments.dropFirst()))
         // The arguments of the script come last. Their raw bytes are passed on, because they may be invalid UTF-8.
         let own = words.dropLast(arguments.count).map { Array($0.utf8) }

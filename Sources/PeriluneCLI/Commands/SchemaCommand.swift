@@ -53,7 +53,7 @@ struct SchemaCommand: AsyncParsableCommand {
 
     @OptionGroup var extending: ExtensionOptions
     @OptionGroup var pager: PagerOption
-    @OptionGroup var context: ContextOptions
+    @OptionGroup var context: LiveContextOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {

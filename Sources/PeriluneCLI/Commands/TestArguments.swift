@@ -16,6 +16,9 @@ enum TestArguments {
                 index += 1
             } else if argument.hasPrefix("--bail=") {
                 result.append("--max-failures=\(argument.dropFirst("--bail=".count))")
+            } else if argument == "--coverage", let next, otherForms.contains(next) {
+                result.append("--coverage=\(next)")
+                index += 1
             } else if argument == "--coverage", next.map({ CoverageRequest($0) == nil }) ?? true {
                 result.append("--coverage=lcov")
             } else {
@@ -24,6 +27,9 @@ enum TestArguments {
         }
         return result + arguments[end...]
     }
+
+    /// Forms of coverage in other programs, which would be taken for paths of scenarios.
+    private static let otherForms: Set = ["html", "xml", "json", "term", "text", "cobertura"]
 
     private static func isCount(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

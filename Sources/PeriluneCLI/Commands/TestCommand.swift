@@ -134,7 +134,7 @@ struct TestCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Measure the line coverage of Lua: table shows it, lcov writes it to coverage.info or to FILE; repeatable.",
+            "Measure the line coverage of Lua: table shows it, lcov (if not given) writes it to coverage.info or to FILE; repeatable.",
             valueName: "table|lcov[:file]"))
     var coverage: [String] = []
 
@@ -170,10 +170,10 @@ struct TestCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let seed, RunSeed(seed) == nil {
-            throw ValidationError("--seed: expected hexadecimal digits, as a run shows them, got \(seed)")
+            throw ValidationError("--seed: expected at most 16 hexadecimal digits, as a run shows them, got \(seed)")
         }
         for (name, number) in [
-            ("--jobs", jobs), ("--max-failures", maxFailures), ("--repeat", rounds), ("--stress", stress),
+            ("--jobs", jobs), ("--bail, --max-failures", maxFailures), ("--repeat", rounds), ("--stress", stress),
             ("--durations", durations), ("--crash-points", crashPoints),
         ] {
             if let number, number < 1 { throw ValidationError("\(name): expected a number of at least 1, got \(number)") }
@@ -184,6 +184,7 @@ struct TestCommand: AsyncParsableCommand {
                 "--report: expected FORMAT, FORMAT:FILE or FILE.html, where FORMAT is one of \(names), got \(text)")
         }
         for text in filter + skip { try Self.check(text) }
+        if tag.contains("") { throw ValidationError("--tag: expected one or more tags, got an empty text") }
         if json, !list { throw ValidationError("--json requires --list") }
         for text in coverage where CoverageRequest(text) == nil {
             throw ValidationError("--coverage: expected table, lcov or lcov:FILE, got \(text)")

@@ -275,6 +275,7 @@ final class ConsoleSession {
         }
         if report.isLock { report.addHelp(forLockOf: options.database) }
         if report.help == nil, let help = await self.help(for: report.message) { report.help = help }
+        if report.help == nil, report.kind == "syntax" { report.help = ConsoleInput.help(onSyntaxErrorIn: text) }
         show(error: report)
     }
 

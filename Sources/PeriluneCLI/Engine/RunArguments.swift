@@ -37,17 +37,16 @@ enum RunArguments {
         return last.flatMap { isLongOption($0) && optionLength([$0], at: 0) == nil ? $0 : nil }
     }
 
-    /// Returns the options of `run` that are passed to the script because they follow its first argument.
+    /// Returns the names of the long options that are passed to the script because they follow its first argument.
     ///
     /// - Parameter arguments: The arguments after `run`.
-    /// - Returns: The script's path, its first argument, and the names of the options; `nil` without such options, or if `--` precedes them.
-    static func lateOptions(in arguments: [String]) -> (file: String, argument: String, names: Set<String>)? {
+    /// - Returns: The script's path, its first argument, and the names; `nil` without such options, or if `--` precedes them.
+    static func lateWords(in arguments: [String]) -> (file: String, argument: String, words: [String])? {
         guard let file = indexOfFile(in: arguments) else { return nil }
         let rest = arguments[endOfOptions(in: arguments, after: file)...]
         guard let argument = rest.first, argument != "--" else { return nil }
-        let names = rest.dropFirst().prefix { $0 != "--" }.map { String($0.prefix { $0 != "=" }) }
-        let late = valued.union(flags).intersection(names)
-        return late.isEmpty ? nil : (arguments[file], argument, late)
+        let words = rest.dropFirst().prefix { $0 != "--" }.filter(isLongOption).map { String($0.prefix { $0 != "=" }) }
+        return words.isEmpty ? nil : (arguments[file], argument, words)
     }
 
     /// Returns the arguments that may be options of the command itself, without the arguments of a script.

@@ -55,8 +55,19 @@ struct ScriptRunner {
         defer { runLimit?.end() }
         let ending = await run(scripts, on: host, texts, gracefulStop, within: timeLimit)
         await trace?.writeSlowStatements(of: host)
-        if let failure = ending.failure { throw failure }
+        if let failure = ending.failure {
+            if note != nil { removeEmptyDatabase() }
+            throw failure
+        }
         return ending.status
+    }
+
+    /// Removes the database file that a failed script has created, unless something is in it. Otherwise, later commands would accept a
+    /// file that exists only because of a mistyped line.
+    private func removeEmptyDatabase() {
+        guard let path = request.database, !DatabaseFile.isMissing(path) else { return }
+        DatabaseFile.removeIfEmpty(path)
+        if DatabaseFile.isMissing(path) { CommandOutput.note("removed \(path), which is empty", colors) }
     }
 
     /// Fails if the request requires an existing database and the file is missing.
@@ -228,6 +239,7 @@ extension ErrorReport {
     /// Adds help for the user who ran the command.
     mutating func addHelp(for request: ScriptRequest) {
         switch kind {
+        case "syntax": help = request.sources.lazy.compactMap(SQLSource.help).first ?? help
         case "crashed": help = "nothing that it had not committed is in the database"
         case "timeout": help = "the limit was set by --timeout"
         case "output" where request.outputInBytes != nil: help = "the limit was set by --output, which is 64M with --sandbox"

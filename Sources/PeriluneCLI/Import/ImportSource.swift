@@ -193,7 +193,9 @@ struct ImportSource {
         var names = JSONRowWriter.unique(found.enumerated().map { $1.isEmpty ? "column\($0 + 1)" : $1 })
         if let given = settings.columns {
             guard given.count == names.count else {
-                throw Self.failure(path, "it has \(Self.count(names.count, "column")), but --columns names \(given.count)")
+                throw Self.failure(
+                    path, "it has \(Self.count(names.count, "column")), but --columns names \(given.count)",
+                    help: given.count < names.count ? "an empty name skips a field: a,,c" : nil)
             }
             names = given
         }

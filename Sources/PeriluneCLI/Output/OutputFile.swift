@@ -1,41 +1,28 @@
 internal import Foundation
-@preconcurrency internal import Glibc
 internal import Perilune
 internal import PeriluneBindings
 
-/// A file that is replaced atomically when all of its contents have been written.
+/// The file that a command writes, which is replaced when all of its contents have been written.
 final class OutputFile {
     private let path: String
-    private let temporaryPath: String
-    private let file: UnsafeMutablePointer<FILE>
-    private var isFinished = false
+    private let file: FileReplacement
 
     /// - Parameter inputs: The files that the command reads, which must not be overwritten.
     /// - Throws: ``CommandFailure`` if the file cannot be written, or would replace a database or an input.
     init(_ path: String, besides inputs: [String] = []) throws {
         self.path = path
+        try Self.requireUncompressed(path)
         try Self.requireReplaceable(path, inputs)
-        let parts = PathParts(path)
-        temporaryPath = (parts.folder.isEmpty ? "" : parts.folder + "/") + ".\(parts.name).\(getpid())"
-        guard let file = fopen(temporaryPath, "wxe") else { throw Self.failure(path) }
-        self.file = file
-    }
-
-    deinit {
-        guard !isFinished else { return }
-        fclose(file)
-        unlink(temporaryPath)
+        file = try Self.reporting(path) { try FileReplacement(path) }
     }
 
     func write(_ bytes: [UInt8]) throws {
-        guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw Self.failure(path) }
+        try Self.reporting(path) { try bytes.withUnsafeBytes { try file.write($0) } }
     }
 
     /// Moves the finished file to its path.
     func finish() throws {
-        guard fflush(file) == 0, rename(temporaryPath, path) == 0 else { throw Self.failure(path) }
-        isFinished = true
-        fclose(file)
+        try Self.reporting(path) { try file.finish() }
     }
 
     /// Writes a complete file.
@@ -45,6 +32,18 @@ final class OutputFile {
         try file.finish()
     }
 
+    /// The programs that write compressed files, by the extensions of these files.
+    private static let compressors = ["gz": "gzip", "bz2": "bzip2", "xz": "xz", "zst": "zstd", "lz4": "lz4"]
+
+    /// Rejects the name of a compressed file, which programs such as `gunzip` would refuse later, when its contents are needed.
+    private static func requireUncompressed(_ path: String) throws {
+        guard let compressor = OutputDestination.format(of: path).flatMap({ compressors[$0] }) else { return }
+        throw CommandFailure(
+            ErrorReport(
+                "refusing to write \(path): the output would not be compressed", kind: "usage",
+                help: "write to standard output, and compress that: `| \(compressor) > \(path)`"))
+    }
+
     private static func requireReplaceable(_ path: String, _ inputs: [String]) throws {
         let isInput = inputs.contains { FileIdentity.isSame($0, path) }
         guard isInput || DatabaseFile.isDatabase(path) else { return }
@@ -52,8 +51,12 @@ final class OutputFile {
             ErrorReport("refusing to overwrite \(path): it is \(isInput ? "a file that is read" : "a database")", kind: "io"))
     }
 
-    private static func failure(_ path: String) -> CommandFailure {
-        CommandFailure(ErrorReport("cannot write \(path): \(String(cString: strerror(errno)))", kind: "io"))
+    private static func reporting<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as StorageError {
+            throw CommandFailure(ErrorReport("cannot write \(path): \(error.reason)", kind: "io"))
+        }
     }
 }
 

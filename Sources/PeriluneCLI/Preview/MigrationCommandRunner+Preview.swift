@@ -56,6 +56,9 @@ extension MigrationCommandRunner {
         // The report omits the tables that record migrations, because the migrations are listed separately.
         report.tables.removeAll { Self.bookkeeping.contains($0.name) }
         report.schema.removeAll { Self.bookkeeping.contains($0.table) }
+        // Migrations are never saved as a plan.
+        report.obstacles = []
+        if isIncomplete, format == .json { report.warnings.append("a migration failed; these are the changes until then") }
         switch format {
         case .json: try StandardStreams.write(Array(report.json().utf8))
         case .text:

@@ -116,7 +116,10 @@ extension ScriptRunner {
 
     private func write(_ report: PreviewReport, _ request: PreviewRequest, isIncomplete: Bool) throws {
         switch request.format {
-        case .json: try StandardStreams.write(Array(report.json().utf8))
+        case .json:
+            var report = report
+            if isIncomplete { report.warnings.append("the script failed; these are its changes until then") }
+            try StandardStreams.write(Array(report.json().utf8))
         case .text:
             let colors = CommandOutput.outputColors(self.request.color)
             let formatter = PreviewFormatter(
@@ -129,10 +132,12 @@ extension ScriptRunner {
 
     private func save(_ plan: PreviewPlan?, of scripts: [Script], _ report: PreviewReport, to path: String) throws {
         guard var plan else {
-            throw CommandFailure(
-                ErrorReport(
-                    "no plan was saved: " + report.obstacles.joined(separator: "; "), kind: "plan",
-                    help: "run the script itself, without --preview"))
+            var failure = ErrorReport("no plan was saved: " + report.obstacles.joined(separator: "; "), kind: "plan")
+            failure.help =
+                report.missingOwnTables.contains("perilune_job")
+                ? "create them once, with `perilune run -e 'perilune.jobs(\"NAME\")'` on this database, and preview again"
+                : "run the script itself, without --preview"
+            throw CommandFailure(failure)
         }
         plan.scripts = scripts.map { PreviewPlan.Script(name: $0.name, bytes: $0.bytes) }
         try Self.savingPlan { [plan] in try plan.write(to: path) }

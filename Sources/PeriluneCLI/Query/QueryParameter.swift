@@ -13,7 +13,7 @@ struct QueryParameter: Equatable {
                 "the value is not UTF-8; pass its bytes with name:blob=HEX, and write CAST(:name AS TEXT) in the statement")
         }
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-            throw ValidationError("expected name=value")
+            throw ValidationError("expected name=value; the first ? of the statement has the name 1, as in -p 1=VALUE")
         }
         let value = String(text[text.index(after: equals)...])
         var name = text[..<equals]

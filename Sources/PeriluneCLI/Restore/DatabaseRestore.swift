@@ -1,6 +1,7 @@
 internal import CPeriluneSQLite
 internal import GRDB
 internal import GRDBSQLite
+internal import Glibc
 internal import Perilune
 
 /// A restore of a dump from `perilune dump` or SQLite's shell, in one transaction.
@@ -63,7 +64,15 @@ struct DatabaseRestore {
                     let code = sqlite3_prepare_v2(db.sqliteConnection, position, -1, &statement, &next)
                     defer { sqlite3_finalize(statement) }
                     let sql = UnsafeBufferPointer(start: position, count: (next ?? end) - position)
-                    if code != SQLITE_OK { throw failure(code, sql, position - text.baseAddress!, dump) }
+                    if code != SQLITE_OK {
+                        let offset = position - text.baseAddress!
+                        if isInTransaction, Self.isCutOff(position) {
+                            throw failure(
+                                "it ends inside the statement of line \(Self.line(of: offset + Self.start(of: sql), in: dump)), "
+                                    + "so that the rest of the dump is missing")
+                        }
+                        throw failure(code, sql, offset, dump)
+                    }
                     position = next ?? end
                     guard let statement else { continue }
                     switch TransactionWord(sql) {
@@ -132,6 +141,11 @@ struct DatabaseRestore {
     }
 
     // MARK: - Failures
+
+    /// Returns whether a text is the beginning of one statement.
+    private static func isCutOff(_ text: UnsafePointer<CChar>) -> Bool {
+        sqlite3_complete(text) == 0 && strstr(text, ";\n") == nil
+    }
 
     private static func line(of position: Int, in text: [UInt8]) -> Int { text[..<position].count { $0 == 0x0A } + 1 }
 

@@ -74,7 +74,8 @@ package struct SelectedScenarios: Sendable {
         }
         guard let file = collected.file else { return }
         foundCount += collected.scenarios.count
-        definitions.append((collected.place.path, collected.scenarios))
+        // The snapshots of a file that does not load are unknown.
+        if collected.failure == nil { definitions.append((collected.place.path, collected.scenarios)) }
         let source = ScenarioDatabases.Source(file: file, templates: collected.templates)
         try path.check(lineCount: file.lineCount, collected.scenarios)
         let chosen = path.select(Self.numbered(collected.scenarios)).filter(options.selection.includes)

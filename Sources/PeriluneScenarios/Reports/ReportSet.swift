@@ -14,7 +14,8 @@ package final class ReportSet: @unchecked Sendable {
             (self.format, self.path) = (format, path)
         }
 
-        /// Parses `FORMAT`, `FORMAT:FILE` or `FILE.html`. Returns `nil` for an unknown format.
+        /// Parses `FORMAT`, `FORMAT:FILE` or `FILE.html`. The files `-` and
+        /// `/dev/stdout` are standard output, which other reports use, too. Returns `nil` for an unknown format.
         package init?(_ text: String) {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let format = ScenarioReportFormat(rawValue: parts[0]) else {
@@ -23,7 +24,8 @@ package final class ReportSet: @unchecked Sendable {
                 return
             }
             guard parts.count == 1 || !parts[1].isEmpty else { return nil }
-            self.init(format, path: parts.count > 1 ? parts[1] : nil)
+            let isOutput = parts.count == 1 || ["-", "/dev/stdout"].contains(parts[1])
+            self.init(format, path: isOutput ? nil : parts[1])
         }
     }
 

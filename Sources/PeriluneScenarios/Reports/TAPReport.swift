@@ -36,11 +36,22 @@ final class TAPReport: ScenarioReport {
         write(lines.joined(separator: "\n") + "\n")
     }
 
+    /// Returns whether the scenario is a placeholder, or has failed as its option `fails` specifies. TAP reports such tests as `not ok` with the
+    /// directive `TODO`, which is not a failure.
+    private func isTodo(_ result: ScenarioResult) -> Bool {
+        result.scenario.isTodo && result.outcome == .skipped || result.scenario.fails != nil && result.outcome == .passed
+    }
+
     private func isOK(_ result: ScenarioResult) -> Bool {
-        result.outcome.isSuccess || !result.outcome.isVerdict
+        guard !isTodo(result) else { return false }
+        return result.outcome.isSuccess || !result.outcome.isVerdict
     }
 
     private func directive(_ result: ScenarioResult) -> String {
+        guard !isTodo(result) else {
+            let reason = result.scenario.isTodo ? "" : result.reason ?? ""
+            return (" # TODO " + Self.oneLine(reason)).trimmingEnd
+        }
         let reason: String
         switch result.outcome {
         case .skipped: reason = result.reason ?? ""

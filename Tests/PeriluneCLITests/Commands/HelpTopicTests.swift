@@ -33,6 +33,8 @@ import Testing
         ("conditions", "request:filter("), ("text table", "Text tables in scenarios\n"), ("jest", "Testing scripts\n"),
         ("tests", "  check(value, message)\n"), ("tests", "`scenario(name, options, function(t) ... end)`"),
         ("automations", "The guide DurableAutomations describes"),
+        ("exit-codes", "75: another process holds a lock"), ("exit", "Exit statuses of the command\n"),
+        ("perilune.toml", "`perilune settings` lists all settings"), ("backup", "db:backup_to("), ("cron", "perilune.schedule("),
     ])
     func `help finds methods, classes, pages, options and words`(name: String, part: String) throws {
         let result = try TestFolder().perilune("help", name)

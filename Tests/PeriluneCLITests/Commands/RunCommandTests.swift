@@ -84,23 +84,52 @@ import Testing
         #expect((passed.status, passed.output, passed.errors) == (0, "never\n", ""))
     }
 
-    @Test func `a protecting option that is passed to the script is reported`() throws {
+    @Test func `an option of run after an argument of the script is refused, and the script does not run`() throws {
         let folder = try TestFolder(["a.lua": "print(...)"])
-        func errors(_ arguments: String...) throws -> String {
-            let result = try CommandProcess(TestFolder.binary, ["run"] + arguments, in: folder).wait()
-            #expect(result.status == 0)
+        func refusal(_ command: String, _ arguments: String...) throws -> String {
+            let result = try CommandProcess(TestFolder.binary, [command] + arguments, in: folder).wait()
+            #expect((result.status, result.output) == (64, ""))
             return result.errors
         }
-        let late = "passed to the script, after its argument 3; put"
-        let end = "before a.lua for `perilune run`, or `--` after a.lua for the script\n"
-        #expect(try errors("a.lua", "3", "--database", "x.sqlite") == "--database is \(late) it \(end)")
-        #expect(try errors("a.lua", "3", "--preview", "--database=x") == "--database and --preview are \(late) them \(end)")
-        #expect(try errors("--deterministic", "a.lua", "3", "--readonly") == "--readonly is \(late) it \(end)")
-        #expect(try errors("a.lua", "--database", ":memory:", "3", "--database", "x.sqlite") == "")
-        #expect(try errors("a.lua", "--readonly", "3", "--readonly") == "")
-        #expect(try errors("a.lua", "--", "3", "--database", "x.sqlite") == "")
-        #expect(try errors("--", "a.lua", "3", "--preview") == "")
-        #expect(try errors("a.lua", "3", "--timeout", "--", "--preview") == "")
+        for name in RunArguments.valued.union(RunArguments.flags) {
+            #expect(
+                try refusal("run", "a.lua", "3", "x", name, "1") == """
+                    error: \(name) comes after the script's argument 3, so `perilune run` would pass it to the script
+                      help  put it before a.lua; or, if it is meant for the script, put `--` after a.lua
+
+                    """)
+        }
+        #expect(
+            try refusal("watch", "--readonly", "a.lua", "3", "--save", "x.plan", "--database=x", "--database=y") == """
+                error: --save and --database come after the script's argument 3, so `perilune watch` would pass them to the script
+                  help  put them before a.lua; or, if they are meant for the script, put `--` after a.lua
+
+                """)
+        for (name, meant) in [
+            ("--databse", "--database"), ("--prevew", "--preview"), ("--timout", "--timeout"), ("--db", "--database"),
+            ("--dry-run", "--preview"), ("--read-only", "--readonly"),
+        ] {
+            #expect(
+                try refusal("run", "a.lua", "3", name) == """
+                    error: \(name) comes after the script's argument 3, so `perilune run` would pass it to the script
+                      help  did you mean `\(meant)`? put it before a.lua; or, if it is meant for the script, put `--` after a.lua
+
+                    """)
+        }
+    }
+
+    @Test(arguments: [
+        (["a.lua", "--", "3", "--database", "x.sqlite"], "3\t--database\tx.sqlite\n"),
+        (["--", "a.lua", "3", "--preview"], "3\t--preview\n"),
+        (["a.lua", "3", "--", "--preview"], "3\t--\t--preview\n"),
+        (["a.lua", "--database", ":memory:", "3", "--month", "2", "--batch", "9", "-v"], "3\t--month\t2\t--batch\t9\t-v\n"),
+    ])
+    func `options after -- and options of the script's own are passed to the script`(
+        arguments: [String], output: String
+    ) throws {
+        let folder = try TestFolder(["a.lua": "print(...)"])
+        let result = try CommandProcess(TestFolder.binary, ["run"] + arguments, in: folder).wait()
+        #expect((result.status, result.output, result.errors) == (0, output, ""))
     }
 
     @Test func `a script with a shebang line keeps its line numbers`() throws {
@@ -111,14 +140,13 @@ import Testing
     }
 
     @Test func `an executable script runs by its name`() throws {
-        let folder = try TestFolder(["a.lua": "#!/usr/bin/env -S perilune run\nprint(...)\n"])
+        let folder = try TestFolder(["a.lua": "#!/usr/bin/env -S perilune run --\nprint(...)\n"])
         // The script is copied, because processes that other tests have just forked may still hold the original open for writing.
         let result = try folder.shell(
             """
             mkdir bin && ln -s "$PERILUNE" bin/perilune && cp a.lua b.lua && chmod +x b.lua && \
             PATH="$PWD/bin:$PATH" ./b.lua x --timeout 3 -y
             """)
-        // Options after the script's first own argument belong to the script.
         #expect((result.status, result.output, result.errors) == (0, "x\t--timeout\t3\t-y\n", ""))
     }
 
@@ -137,6 +165,48 @@ import Testing
     }
 
     // MARK: - Errors
+
+    @Test func `a script that fails before it writes leaves no new database`() throws {
+        let folder = try TestFolder()
+        for code in ["CREATE TABLE x(a)", "db:execute('CREATE nonsense')"] {
+            let result = try folder.perilune("run", "--database", "new.sqlite", "-e", code)
+            #expect(result.status != 0)
+            #expect(
+                result.errors.hasPrefix("created the database new.sqlite\nremoved new.sqlite, which is empty\nerror: "),
+                "\(result.errors)")
+            #expect(!folder.exists("new.sqlite") && !folder.exists("new.sqlite-wal"))
+        }
+        let kept = try folder.perilune(
+            "run", "--database", "new.sqlite", "-e", "db:execute('CREATE TABLE t (a)') error('late')")
+        #expect(kept.status == 1 && folder.exists("new.sqlite") && !kept.errors.contains("removed"), "\(kept.errors)")
+        let again = try folder.perilune("run", "--database", "new.sqlite", "-e", "error('x')")
+        #expect(again.status == 1 && folder.exists("new.sqlite"))
+    }
+
+    @Test func `SQL in place of Lua, and the path of a file of SQL, are recognized`() throws {
+        let folder = try TestFolder(["q.sql": "SELECT 1;\n"])
+        for code in ["CREATE TABLE x(a)", "select 1", " INSERT INTO t VALUES (1)"] {
+            let result = try folder.perilune("run", "-e", code)
+            #expect(result.status == 65)
+            #expect(
+                result.errors.hasSuffix("  help  this is SQL; use `perilune query [--write] SQL`, or in Lua db:execute[[SQL]]\n"),
+                "\(result.errors)")
+        }
+        #expect(try !folder.perilune("run", "-e", "local t = {").errors.contains("this is SQL"))
+        #expect(
+            try folder.perilune("run", "q.sql").errors.hasSuffix(
+                "  help  run expects Lua; use `perilune console < q.sql` for statements, `perilune restore q.sql` for a dump\n"))
+        for path in ["q.sql", "@q.sql"] {
+            let result = try folder.perilune("query", path)
+            #expect(result.status == 64)
+            #expect(
+                result.errors == """
+                    error: expected a statement, got the path of a file
+                      help  use `perilune query - < q.sql`, or for several statements `perilune console < q.sql`
+
+                    """)
+        }
+    }
 
     @Test func `an SQLite error is reported with its location, SQL and suggestions`() throws {
         let folder = try TestFolder([
@@ -705,6 +775,14 @@ import Testing
             (["-e", "print(1)"], "perilune run -e"), (["--eval", "print(1)"], "perilune run -e"),
             (["--db", "x.sqlite", "run", "x.lua"], "perilune run --database"), (["watch", "--db", "x", "x.lua"], "--database"),
             (["migrate", "--up"], "perilune migrate"), (["migrate", "--plan"], "--preview"), (["run", "--plan", "x"], "--save"),
+            (["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--pk", "a"], "--primary-key"),
+            (["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--dry-run"], "perilune console --preview"),
+            (["query", "--create", "CREATE TABLE t (a)"], "perilune console --create"),
+            (["query", "--file", "q.sql"], "- < FILE"),
+            (["query", "--mode", "csv", "SELECT 1"], "--format"), (["apply", "x.plan", "--force"], "--changed-columns-only"),
+            (["dump", "--database", "x.sqlite", "--tables", "a"], "TABLE"),
+            (["automations", "run", "a.lua", "--once"], "perilune automations run FILE NAME"),
+            (["query", "--timeout", "1s", "SELECT 1"], "timeout 1s perilune query"),
         ] {
             #expect(
                 try CommandProcess(TestFolder.binary, arguments, in: folder).wait().errors.contains("'. Use '\(option)'\n"),
@@ -712,10 +790,34 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["jobs"], "use `perilune automations status` or `perilune query 'SELECT * FROM perilune_job'`"),
+        (["up"], "use `perilune migrate`"), (["vacuum"], "use `perilune query VACUUM --write`"),
+        (["select 1"], "use `perilune query SQL`"),
+        (["automations", "stop"], "press Ctrl-C, or send SIGTERM to the process of the service"),
+    ])
+    func `a command that does not exist is reported with the one to use`(arguments: [String], help: String) throws {
+        let result = try CommandProcess(TestFolder.binary, arguments, in: TestFolder()).wait()
+        #expect(result.status == 64 && result.errors.hasSuffix("\n  help  \(help)\n"), "\(result.errors)")
+    }
+
+    @Test(arguments: [
+        (["apply", "x.plan", "--show"], "A saved plan cannot be shown. Without '--yes', apply names the changes and asks\n"),
+        (["migrate", "--down", "--all"], "Use '--down' once for each migration, or '--to NAME' with the last one to keep\n"),
+        (["automations", "preview", "a.lua", "x", "--save", "p"], "The preview of an automation cannot be saved as a plan\n"),
+        (["dump", "a", "b", "--database", "x.sqlite"], "A dump has one table, or all\n"),
+        (["query", "SELECT ?", "-p", "2026-10-02"], "the first ? of the statement has the name 1, as in -p 1=VALUE\n"),
+        (["migrate", "new", "--foo", "x"], "\n  See 'perilune migrate new --help' for more information.\n"),
+    ])
+    func `an option or argument without a replacement is explained`(arguments: [String], sentence: String) throws {
+        let result = try CommandProcess(TestFolder.binary, arguments, in: TestFolder()).wait()
+        #expect(result.status == 64 && result.errors.contains(sentence), "\(result.errors)")
+    }
+
     @Test func `no replacement is suggested if the command does not have it`() throws {
         let folder = try TestFolder()
         for arguments in [
-            ["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--dry-run"], ["apply", "x.plan", "--dry-run"],
+            ["schema", "--database", "x.sqlite", "--dry-run"], ["apply", "x.plan", "--dry-run"],
         ] {
             let errors = try CommandProcess(TestFolder.binary, arguments, in: folder).wait().errors
             #expect(errors.hasPrefix("error: Unknown option '--dry-run'") && !errors.contains("Use '"), "\(errors)")

@@ -86,6 +86,7 @@ import Testing
                     "  help  use `:save FILE`; its extension chooses the format",
                 ])
         }
+        #expect(console.run("SELEC 1;") == ["error: syntax error near '1'", "  help  did you mean `SELECT`?"])
         #expect(console.run("1 + 1") == ["2"])
         #expect(console.end() == 0)
     }

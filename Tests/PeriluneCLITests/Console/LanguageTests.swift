@@ -29,6 +29,15 @@ import Testing
     }
 
     @Test(arguments: [
+        ("SELEC 1;", "did you mean `SELECT`?"), ("  inser INTO t VALUES (1)", "did you mean `INSERT`?"),
+        ("creat table t (a)", "did you mean `CREATE`?"), ("=x+1", "an expression is written without `=`"),
+        ("selec = = 1", nil), ("local x y", nil), ("return x y", nil), ("repeat x y", nil), ("if x the y end", nil), ("x y", nil),
+    ])
+    func `a misspelled statement that does not parse as Lua is recognized`(text: String, help: String?) {
+        #expect(ConsoleInput.help(onSyntaxErrorIn: text) == help)
+    }
+
+    @Test(arguments: [
         ("SELECT 1", true), ("SELECT * FROM a", true), ("SELECT * FROM", false), ("SELECT a, b", false), ("SELECT a, b;", true),
         ("SELECT 'a", false), ("SELECT a +", false), ("INSERT INTO a VALUES (1,", false), ("INSERT INTO a VALUES (1)", true),
         ("DELETE FROM a", false), ("DELETE FROM a;", true), ("DELETE FROM a WHERE b = 1", true),

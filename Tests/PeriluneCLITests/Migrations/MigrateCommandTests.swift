@@ -509,6 +509,15 @@ import Testing
         #expect((object?["tables"] as? [Any])?.isEmpty == true)
     }
 
+    @Test func `the JSON report of a failed migration has a warning`() throws {
+        let folder = try migrated(["migrations/0003_wrong.sql": "CREATE nonsense"])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite", "--preview", "--format", "json")
+        #expect(result.status == 1)
+        let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+        #expect(object?["warnings"] as? [String] == ["a migration failed; these are the changes until then"])
+        #expect((object?["obstacles"] as? [Any])?.isEmpty == true)
+    }
+
     @Test func `a preview of migrations starts with an empty database if the file is missing`() throws {
         let folder = try folder()
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--preview")

@@ -338,6 +338,37 @@ import Testing
         #expect(!folder.exists("x.plan"))
     }
 
+    @Test func `the first use of job queues is not reported as a change of the schema, and help shows how to create them`() throws
+    {
+        let folder = try makeFolder()
+        let preview = [
+            "run", "--database", "shop.sqlite", "--preview", "--save", "x.plan", "-e",
+            "db:execute('DELETE FROM book WHERE id = 1') perilune.jobs('x'):enqueue{ id = 1 }",
+        ]
+        let refused = try CommandProcess(TestFolder.binary, preview, in: folder).wait()
+        #expect(refused.status == 1)
+        #expect(
+            refused.errors == """
+                error: no plan was saved: perilune_job, perilune_job_queue would be created for Perilune itself, and a plan holds \
+                only row changes
+                  help  create them once, with `perilune run -e 'perilune.jobs("NAME")'` on this database, and preview again
+
+                """)
+        _ = try folder.perilune("run", "--database", "shop.sqlite", "-e", "perilune.jobs('NAME')")
+        let saved = try CommandProcess(TestFolder.binary, preview, in: folder).wait()
+        #expect(saved.status == 0 && folder.exists("x.plan"), "\(saved.errors)")
+    }
+
+    @Test func `the JSON report of a failed script has a warning`() throws {
+        let folder = try makeFolder()
+        let result = try folder.perilune(
+            "run", "--database", "shop.sqlite", "--preview", "--format", "json", "-e",
+            "db:execute('DELETE FROM book WHERE id = 1') error('stop')")
+        #expect(result.status == 1)
+        #expect(
+            result.output.contains("\"warnings\":[\"the script failed; these are its changes until then\"]"), "\(result.output)")
+    }
+
     @Test func `invalid plan files and missing databases are errors`() throws {
         let folder = try makeFolder()
         try folder.write("{}", to: "bad.plan")
@@ -384,7 +415,7 @@ import Testing
             let result = try CommandProcess(TestFolder.binary, ["run"] + arguments, in: folder).wait()
             #expect((result.output, result.errors) == ("x\n", "sql: SELECT 1\n"), "\(arguments)")
         }
-        #expect(try folder.perilune("run", "a.lua", "x", "--trace").output == "x\t--trace\n")
+        #expect(try folder.perilune("run", "a.lua", "--", "x", "--trace").output == "x\t--trace\n")
     }
 
     @Test func `the trace of a preview has only the script's statements`() throws {

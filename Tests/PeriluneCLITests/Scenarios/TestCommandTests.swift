@@ -354,7 +354,15 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--seed", "xyz"], "--seed: expected hexadecimal digits"), (["--jobs", "0"], "--jobs: expected a number of at least 1"),
+        (["--seed", "xyz"], "--seed: expected at most 16 hexadecimal digits"),
+        (["--bail", "0"], "--bail, --max-failures: expected a number of at least 1"),
+        (["--tag", ""], "--tag: expected one or more tags"),
+        (["--coverage", "html"], "--coverage: expected table, lcov or lcov:FILE, got html"),
+        (["--junitxml=o.xml"], "Use '--report junit:FILE'"), (["--maxfail", "1"], "Use '--bail'"), (["-n", "4"], "Use '--jobs'"),
+        (["--collect-only"], "Use '--list'"), (["--runs", "5"], "Use '--stress'"),
+        (["--retries", "2"], "have the option `retry`"),
+        (["--skip-tag", "slow"], "No option excludes a tag"),
+        (["--jobs", "0"], "--jobs: expected a number of at least 1"),
         (["--report", "pdf"], "--report: expected FORMAT"), (["--filter", "/(/"], "is not a regular expression"),
         (["--json"], "--json requires --list"), (["nowhere"], "no file or folder `nowhere` exists"),
     ])

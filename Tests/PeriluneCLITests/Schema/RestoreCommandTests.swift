@@ -156,10 +156,14 @@ import Testing
         let folder = try TestFolder()
         for (dump, message) in [
             ("", "no statements"), ("-- nothing\n", "no statements"), ("BEGIN;\nCREATE TABLE t (a);\n", "ends without COMMIT"),
+            ("BEGIN;\nCREATE TABLE t (a);\nINSERT INTO t VALUES ('1;", "it ends inside the statement of line 3"),
+            ("BEGIN;\nCREATE TABLE t (a);\nINSERT INT", "it ends inside the statement of line 3"),
         ] {
             let result = try folder.perilune("restore", "--database", "x.sqlite", input: dump)
             #expect(result.status == 65 && result.errors.contains(message) && !folder.exists("x.sqlite"), "\(result.errors)")
         }
+        let wrong = "BEGIN;\nCREATE TABLE t (a);\nINSERT INT;\nCOMMIT;\n"
+        #expect(try folder.perilune("restore", "--database", "x.sqlite", input: wrong).status == 1)
         let savepoints = "SAVEPOINT s; CREATE TABLE a (b); ROLLBACK TO s; RELEASE s; CREATE TABLE c (d);"
         #expect(try folder.perilune("restore", "--database", "x.sqlite", input: savepoints).status == 0)
     }

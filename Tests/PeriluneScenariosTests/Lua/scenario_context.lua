@@ -198,9 +198,10 @@ test("a scenario's clock can be set, advanced and made to tick", function()
   for _, name in ipairs{ "clock_set", "clock_advance", "clock_tick" } do
     host[name] = function(value) table.insert(asked, { name, tostring(value) }) end
   end
-  passes("t.clock:set('2026-03-31T18:00:00Z'):advance { hours = 2, minutes = 1 }\nt.clock:advance('90s'):tick('1s')\nt.clock:advance(-5)", host)
-  equal(asked, { { "clock_set", "2026-03-31 18:00:00.000" }, { "clock_advance", "7260.0" }, { "clock_advance", "90.0" }, { "clock_tick", "1.0" },
-    { "clock_advance", "-5.0" } })
+  passes("t.clock:set('2026-03-31T18:00:00Z'):advance { hours = 2, minutes = 1 }\nt.clock:advance('90s'):tick('1s')", host)
+  equal(asked, { { "clock_set", "2026-03-31 18:00:00.000" }, { "clock_advance", "7260.0" }, { "clock_advance", "90.0" }, { "clock_tick", "1.0" } })
+  matches(failure("t.clock:advance(-60)", host).message,
+    "t.clock:advance: expected a duration from 0, got the integer -60; use t.clock:set(t.clock:now():add{ seconds = -60 }) for earlier times")
   matches(failure("t.clock:set('noon')", host).message, 'expected a date ("2026-03-31T18:00:00Z"), got the string "noon"')
   matches(failure("t.clock:advance { hour = 1 }", host).message, "no unit `hour`; did you mean `hours`?")
   matches(failure("t.clock:advance('later')", host).message, "expected a duration")
@@ -511,4 +512,41 @@ test("a fixture may have the name of a member, because it is found in t.fixtures
   S.load("x_scenario.lua", "scenario('a', function(t) check(t.fixtures.clock == 1 and t.clock:now()) end)\nscenario('b', function(t) print(t.ada) end)")
   equal(S.run("x_scenario.lua > a", {}).outcome, "passed")
   matches(S.run("x_scenario.lua > b", {}).failures[1].message, "use t.fixtures.ada")
+end)
+
+test("functions of the context that are called with a colon name the dot", function()
+  for _, call in ipairs{ "run('a.lua', { 1 })", "changes(print)", "skip()", "step('a', print)", "migrate()", "note('a')", "attach('a', 1)", "defer(print)" } do
+    local name = call:match("%w+")
+    matches(failure("t:" .. call).message, ("t.%s: call it with a dot, as in t.%s(...)"):format(name, name))
+  end
+  db:execute("CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT)")
+  matches(failure("t.given:customer{ name = 'x' }").message, "t.given.customer: call it with a dot, as in t.given.customer(rows)")
+  matches(failure("t.make:customer{ name = 'x' }").message, "t.make.customer: call it with a dot, as in t.make.customer{ column = value }")
+end)
+
+test("a timer that was not called is noted", function()
+  local result = passes("perilune.after('1h', function() end)\ncheck(true)")
+  equal(result.notes, { "1 timer was not called before the scenario ended (a1_scenario.lua:2); t.clock:advance(duration) calls the timers that become due" })
+  equal(#passes("perilune.after('1h', function() end):cancel()\ncheck(true)").notes, 0)
+end)
+
+test("a single argument of a script is suggested as a list", function()
+  matches(failure("t.run('a.lua', 'N-1')").message, 'expected a table of arguments, got the string "N-1"; use t.run(path, { "N-1" })')
+end)
+
+test("the calls of a function without a stub lead to the stub", function()
+  local host = { calls = function() library("perilune.native.errors").raise("unknown_function", "no function `send`.") end }
+  matches(failure('t.effects.mail:calls("send")', host).message,
+    'no stub and no call of `mail.send`; use t.effects.mail:stub("send", value) before it could be called')
+end)
+
+test("a service that was stopped cannot run until it is idle", function()
+  local host = {}
+  for _, name in ipairs{ "require_no_access", "kill_service", "stop_service", "restart_service", "run_until_idle" } do host[name] = function() end end
+  host.start_service = function() return 1 end
+  for _, ending in ipairs{ "kill", "stop" } do
+    matches(failure(("t.service('a.lua'):%s():run_until_idle()"):format(ending), host).message,
+      "service:run_until_idle: the service is not running; call service:start() first")
+    passes(("t.service('a.lua'):%s():start():run_until_idle()\ncheck(true)"):format(ending), host)
+  end
 end)

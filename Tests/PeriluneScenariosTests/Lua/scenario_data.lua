@@ -218,3 +218,26 @@ test("NULL and a year alone in a text table are refused, and the errors name the
   matches(failure("t.given.customers[[\n| name | born |\n| Ada | 2026 |\n]]").message, "expected a date")
   passes('t.given.customers[[\n| name |\n| "NULL" |\n]] check(t.db.customers:fetch_one().name == "NULL")')
 end)
+
+test("a function in place of a value for t.make names the factory", function()
+  db:execute("CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT)")
+  matches(failure("t.make.customer:many(2, { name = function(n) return n end })").message,
+    't.make.customer:many: `name`: expected a value, got a function; use factory("customer", { name = function(n, t) ... end })')
+end)
+
+test("a name without a value in a column that must not be NULL is named", function()
+  db:execute("CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
+  matches(failure('t.given.customer "| id | name |\\n| 1 | @n |"').message,
+    "t.given.customer: row 1: @n has no value, and the database chooses none for the column `name`")
+end)
+
+test("a factory with a misspelt table is reported when a similar table is filled", function()
+  db:execute("CREATE TABLE vehicle (id INTEGER PRIMARY KEY, name TEXT)")
+  local S = language()
+  S.load("a_scenario.lua", 'factory("vehicels", { name = "x" })\nscenario("s", function(t) t.make.vehicle() end)')
+  matches(S.run("a_scenario.lua > s", {}).failures[1].message, 'factory "vehicels" at a_scenario.lua:1: no table `vehicels`; did you mean `vehicle`?')
+end)
+
+test("tables of jobs and runs that do not exist yet are explained", function()
+  matches(failure("check(t.db.perilune_job)").message, "no table `perilune_job` yet; it is made when the first job is enqueued")
+end)

@@ -59,7 +59,7 @@ scenario("plain", { cases = { { a = 1, b = "x" }, { a = 2 } } }, function() end)
 scenario("of a matrix", { cases = matrix { a = { 1, 2 }, b = { true, false } } }, function() end)]])
   equal(ids(S), {
     "a_scenario.lua > discount for 9 pieces > none", "a_scenario.lua > discount for 10 pieces > #2",
-    "a_scenario.lua > discount for 10 pieces > #3", 'a_scenario.lua > plain > a = 1, b = "x"', "a_scenario.lua > plain > a = 2",
+    "a_scenario.lua > discount for 10 pieces > x = 1", 'a_scenario.lua > plain > a = 1, b = "x"', "a_scenario.lua > plain > a = 2",
     "a_scenario.lua > of a matrix > a = 1, b = true", "a_scenario.lua > of a matrix > a = 1, b = false",
     "a_scenario.lua > of a matrix > a = 2, b = true", "a_scenario.lua > of a matrix > a = 2, b = false",
   })
@@ -229,4 +229,20 @@ test("definitions as in other test libraries are refused, and the errors name th
   mistake("argument", 'scenario("a", { cases = { one = { n = 1 } } }, function() end)', '{ name = "one", ... }')
   mistake("unknown_field", 'scenario("a {n}", { cases = { { n = 1 }, { m = 2 } } }, function() end)', "case 2: no field `n`")
   mistake("unknown_function", 'scenario_outline("a", function() end)', "`cases`")
+end)
+
+test("cases whose names use some of their fields are distinguished by the others", function()
+  local S = language()
+  S.load("a_scenario.lua", 'scenario("b {n}", { cases = matrix{ n = { 1, 2 }, m = { 3, 4 } } }, function(t) end)')
+  local ids = {}
+  for index, entry in ipairs(S.definitions().scenarios) do ids[index] = entry.id end
+  equal(#ids, 4)
+  equal(ids[1]:find("m = ", 1, true) ~= nil and ids[1]:find("#", 1, true) == nil, true)
+end)
+
+test("a field of a field in the name of a case is refused", function()
+  local S = language()
+  matches(fails("argument", S.load, "a_scenario.lua", 'scenario("d {x.y}", { cases = { { x = { y = 5 } } } }, function(t) end)'),
+    "case 1: {x.y}: a name can contain fields of a case, such as {x}")
+  matches(fails("unknown_option", S.load, "b_scenario.lua", 'template("p", { base = "q" }, function(db) end)'), "use the option `on`")
 end)

@@ -38,7 +38,7 @@ end)
 
 test("equals of long texts shows the lines that differ", function()
   local found = failure("expect('a\\nb\\nc'):equals('a\\nx\\nc')")
-  equal(found.details, { "  a", "+ x", "- b", "  c" })
+  equal(found.details, { "`+` is expected, `-` is in the value", "  a", "+ x", "- b", "  c" })
 end)
 
 test("records and rows are compared by their columns", function()
@@ -167,10 +167,10 @@ test("a failure shows the first difference of long texts", function()
   found = failure("expect(('a'):rep(300)):equals(('a'):rep(301))")
   equal(found.details[1], "they differ from byte 301 on; expected 301 bytes, got 300")
   found = failure("expect(('a\\n'):rep(30000) .. 'b\\n' .. ('c\\n'):rep(30000)):equals(('a\\n'):rep(30000) .. ('c\\n'):rep(30000))")
-  equal(found.details, { "  ...", "  a", "  a", "- b", "  c", "  c", "  ..." })
+  equal(found.details, { "`+` is expected, `-` is in the value", "  ...", "  a", "  a", "- b", "  c", "  c", "  ..." })
   found = failure("expect(('a\\n'):rep(3000)):equals(('b\\n'):rep(3001))")
-  equal(found.details, { "+ b", "- a", "  ... and more: expected 3001 more lines, got 3000" })
-  equal(#failure("expect('x\\ny'):equals(('b\\n'):rep(9000))").details, 101)
+  equal(found.details, { "`+` is expected, `-` is in the value", "+ b", "- a", "  ... and more: expected 3001 more lines, got 3000" })
+  equal(#failure("expect('x\\ny'):equals(('b\\n'):rep(9000))").details, 102)
 end)
 
 test("snapshots of values are compared as text", function()
@@ -325,4 +325,47 @@ test("matchers of other test libraries are refused, and the errors name the matc
   for call, use in pairs{ ["same_items{ 1 }"] = "table.sort(list)", ["is_greater_than(4)"] = "check(value > 5)", ["has_prefix('a')"] = "matches(pattern)", ["called('send')"] = "stub(name, value)" } do
     matches(failure("expect({ 1 }):" .. call).message, use)
   end
+end)
+
+test("the functions of expect are called with a dot", function()
+  matches(failure("expect:no(2):equals(2)").message, "expect.no: call it with a dot, as in expect.no(...)")
+  matches(failure("expect:soft(2):is(2)").message, "expect.soft: call it with a dot, as in expect.soft(...)")
+  matches(failure("expect:extend('is_odd', print)").message, "expect.extend: call it with a dot, as in expect.extend(...)")
+end)
+
+test("a matcher that returns nothing is an error, and nil means false", function()
+  matches(failure("expect.extend('is_odd', function() end)\nexpect.no(5):is_odd()").message,
+    "a matcher returns true or false, but it returned nothing")
+  passes("expect.extend('has_name', function(value) return value.name end)\nexpect.no({}):has_name()")
+end)
+
+test("words of other libraries for matchers lead to the right form", function()
+  matches(failure("expect({ 2, 1 }):equals_any_order{ 1, 2 }").message, "sort both lists first")
+  matches(failure("expect_error(function() error({ code = 5 }) end, { code = 5 })").message, "check(expect_error(f).code == 5)")
+  matches(failure("expect_not(1)").message, "use expect.no(value):equals(other)")
+  matches(failure("property('x', print)").message, "perilune test --stress 100")
+  matches(failure("t.for_all(100, print)").message, "perilune.random(m, n)")
+  matches(failure("t.signal('inspect', 1, 'answer')").message, "use perilune.signal(automation, key, name, data)")
+  matches(failure("t.effects.mail:stub('send', 7):twice()", { stub = function() end, calls = function() return {} end }).message, ":times(2)")
+end)
+
+test("patterns of regular expressions are explained", function()
+  equal(failure("expect('abc'):matches('[a-c]{3}')").details[3], "Lua patterns have no repetitions such as {3} and no alternatives such as a|b")
+  equal(failure("expect('abc'):matches('a|b')").details[3], "Lua patterns have no repetitions such as {3} and no alternatives such as a|b")
+  equal(failure("expect('abc'):matches('/^abc/')").details[3], "a Lua pattern is written without slashes")
+end)
+
+test("a kind of error in place of a pattern is offered as the kind", function()
+  db:execute("CREATE TABLE a (n INTEGER CHECK (n < 5))")
+  matches(failure("expect_error(function() t.db.a:insert{ n = 9 } end, 'constraint_check')").details[1], 'use { kind = "constraint_check" }')
+end)
+
+test("equals and contains lead to the matchers of rows", function()
+  db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT)")
+  matches(failure("expect(t.db.a:all()):equals{}").details[3], "use expect(request):rows[[ ... ]], is_empty() or count(number)")
+  matches(failure("expect({ { a = 1, b = 2 } }):contains{ a = 1 }").details[3], "has_rows[[ ... ]] compares some columns of rows")
+end)
+
+test("expect_error explains the failure of a check that it passes on", function()
+  matches(failure("expect_error(function() check(1 == 2) end)").details[1], '{ kind = "expectation" } as its second argument')
 end)

@@ -24,6 +24,13 @@ test("a text table has headings and cells, trimmed", function()
   equal(parsed.rows[2][2].kind, "null")
 end)
 
+test("a first row of empty cells or single dashes is a row, and not a separator", function()
+  equal(#read("| a | b |\n| - | - |").rows, 1)
+  equal(#read("| a | b |\n|  |  |").rows, 1)
+  equal(#read("| a | b |\n| --- | - |").rows, 1)
+  equal(#read("| a | b |\n| --- | :-: |\n| 1 | 2 |").rows, 1)
+end)
+
 test("cells of a text table have types", function()
   local parsed = read([[
     | a | b | c    | d   | e       | f        | g | h |
@@ -274,4 +281,30 @@ test("changes in tables without a key do not count as no changes", function()
   matches(failure("expect(t.changes(function() end)):is_empty()", host).message,
     "changes: changed rows cannot be listed: log: it has no PRIMARY KEY; g: it has generated columns")
   passes("check(tostring(t.changes(function() end)) ~= 'no changes')", host)
+end)
+
+test("headings are checked in comparisons with an empty result", function()
+  shop()
+  matches(failure('expect(t.db.customers:filter{ id = 9 }):rows "| idd |"').message, "no column `idd`; did you mean `id`?")
+  matches(failure('expect.no(t.db.customers:filter{ id = 9 }):has_rows "| naame |\\n| x |"').message, "no column `naame`; did you mean `name`?")
+  matches(failure('expect(t.db.customers:filter{ id = 9 }:select("id")):rows "| name |"').message, "no column `name`. Available: id")
+  matches(failure('expect.no(t.changes(function() end)):has_rows "| op | tabel |\\n| insert | x |"', changed{}).message, "no column `tabel`; did you mean `table`?")
+  passes('expect.no(t.changes(function() end)):has_rows "| op | status |\\n| insert | x |"', changed{})
+  passes([[expect(t.db.customers:filter{ id = 9 }:annotated_with(t.db.customers.c.name:length():as("size"))):rows "| id | size |"]])
+  passes([[t.db.invoices.customer = t.db.invoices:belongs_to(t.db.customers)
+    expect(t.db.invoices:filter{ id = 9 }:including_required(t.db.invoices.customer)):rows "| id | customer |"]])
+end)
+
+test("a heading may end with `...`, above an empty cell or `...`", function()
+  for _, row in ipairs{ "| 1 |", "| 1 | |", "| 1 | ... |" } do equal(#read("| a | ... |\n" .. row).rows[1], 1) end
+end)
+
+test("a row with too many cells explains quotes", function()
+  matches(fails("text_table", read, "| a |\n| a|b |"), 'a cell that contains | needs quotes, as in "a|b"')
+end)
+
+test("words for NULL of other languages are explained", function()
+  for _, word in ipairs{ "NULL", "null", "nil", "None" } do
+    matches(failure(('expect({ { a = 1 } }):rows "| a |\\n| %s |"'):format(word)).details[2], word .. " (a text; ~ is NULL)")
+  end
 end)

@@ -86,6 +86,7 @@ import Testing
         #expect(ReportSet.Request("out/Report.html") == .init(.html, path: "out/Report.html"))
         #expect(ReportSet.Request("html:x") == .init(.html, path: "x"))
         #expect(ReportSet.Request("junit:x.html") == .init(.junit, path: "x.html"))
+        #expect(ReportSet.Request("junit:-") == .init(.junit) && ReportSet.Request("tap:/dev/stdout") == .init(.tap))
         #expect(ReportSet.Request("report.htm") == nil)
     }
 }

@@ -73,6 +73,21 @@ import Testing
         #expect(!failing.output.contains("Parse errors"), "\(failing.output)")
     }
 
+    @Test func `TAP reports mark placeholders and expected failures as to do`() async throws {
+        let project = try ScenarioProject(
+            """
+            scenario.todo('refunds')
+            scenario('rounding', { fails = '#12' }, function(t) check(false) end)
+            """)
+        let text = try await project.run(.tap14)[.tap14]
+        #expect(text.contains("not ok 1 - scenarios/a_scenario.lua:1 refunds # TODO\n"), "\(text)")
+        #expect(text.contains("not ok 2 - scenarios/a_scenario.lua:2 rounding # TODO failed as expected: #12\n"), "\(text)")
+        try TAPGrammar.check(text, version: 14)
+        let plain = try await project.run(.tap)[.tap]
+        let proved = try Tool.run("prove", input: plain, named: "report.t", ["--exec", "cat", "-"])
+        #expect(proved.output.contains("Result: PASS"), "\(proved.output)")
+    }
+
     @Test func `TAP 14 reports follow the TAP grammar`() async throws {
         try TAPGrammar.check(try await run(.tap14), version: 14)
         try TAPGrammar.check(try await run(.tap), version: 13)

@@ -108,6 +108,12 @@ import Testing
             try project.write(scenario("one", "1", "x") + change, to: "scenarios/a_scenario.lua")
             #expect(try await obsolete(project.run()).isEmpty, "\(change)")
         }
+        for error in ["oops(", "oops()", "factory('a', {}) factory('a', {})"] {
+            try project.write(text + error, to: "scenarios/a_scenario.lua")
+            let broken = try await project.run { $0.removesObsoleteSnapshots = true }
+            #expect(broken.summary.obsoleteSnapshots.isEmpty && broken.summary.removedSnapshots.isEmpty, "\(error)")
+            #expect(project.read("scenarios/__snapshots__/a/x.snap") != nil, "\(error)")
+        }
         try project.write(scenario("one", "1", "x") + "scenario.todo('two')", to: "scenarios/a_scenario.lua")
         #expect(try await obsolete(project.run()).count == 1)
     }

@@ -66,7 +66,9 @@ function public.after(seconds, f, ...)
   seconds = read_seconds("perilune.after", seconds)
   check_function("perilune.after", f)
   check_parameter("perilune.after", f, ...)
-  return make_handle(native_loop.start_timer(seconds, nil, bind(f, ...)))
+  local timer = make_handle(native_loop.start_timer(seconds, nil, bind(f, ...)))
+  if spawning.watch_timer then spawning.watch_timer(timer) end
+  return timer
 end
 
 local timer_options = {

@@ -1252,7 +1252,7 @@ sections.expectation = {
   ["approximately approx_equals"] = "use expect(number):near(other, tolerance)",
   ["satisfies to_satisfy passes"] = "use check(condition)",
   ["is_number is_string is_table is_boolean is_function"] = "use check(type(value) == \"string\")",
-  ["same_items any_order contains_exactly in_any_order has_same_items match_array items_equal to_have_members same_members"] =
+  ["same_items equals_any_order equals_in_any_order any_order contains_exactly in_any_order has_same_items match_array items_equal to_have_members same_members"] =
     "sort both lists first, as in table.sort(list) and expect(list):equals(other); rows_any_order compares rows with a text table",
   ["has_key has_field has_property to_have_property"] = "use expect(value):covers{ field = value }, or check(value.field ~= nil)",
   ["to_be_instance_of be_a be_an to_be_type_of"] = "use check(type(value) == \"string\")",
@@ -1271,15 +1271,22 @@ sections.expectation = {
   ["to_throw throws raises error errors has_error to_error to_raise fails error_matches has_no_error to_fail_with"] = "use expect_error(function() ... end, message)",
   ["close_to is_close_to to_be_close_to almost_equals approx near_to within about"] = "use expect(number):near(other, tolerance)",
   ["has_length length size len to_have_length has_count count_is have_count"] = "use expect(rows):count(number)", ["empty to_be_empty be_empty"] = "use expect(value):is_empty()",
-  ["greater_than gt is_greater_than is_less_than is_at_least is_at_most to_be_greater_than less_than lt at_least ge le above below to_be_less_than"] = "use check(value > 5)",
+  ["greater_than gt is_greater_than is_less_than is_at_least is_at_most to_be_greater_than less_than lt at_least ge le above below to_be_less_than"] = "use check(value > 5), as in check(#queries >= 1) for a list",
   ["has_row contains_row has_rows_like include_rows"] = "use expect(rows):has_rows[[ ... ]]", ["to_equal_rows rows_equal table equals_rows same_rows"] = "use expect(rows):rows[[ ... ]]",
   ["to_match_snapshot matches_snapshot to_match_inline_snapshot inline_snapshot"] = "use expect(value):snapshot(name)", ["called was_called called_with called_times to_have_been_called to_have_been_called_with to_have_been_called_times"] = "use expect(t.effects.module:calls(name)):equals{ { arguments }, ... }, or t.effects.module:stub(name, value):once()", ["is_a type is_type a an instance_of to_be_a"] = "use check(type(value) == \"string\")",
   ["to have been is_ and_"] = "matchers are methods: expect(value):equals(other)", ["no never no_"] = "use expect.no(value):equals(other)", ["subset to_match_object has_fields like_table matches_table contains_fields"] = "use expect(value):covers{ field = value }",
 }
 sections.aspect = {
-  ["code error_code type error_kind class"] = "use kind = \"constraint_unique\"", ["pattern text matches msg match"] = "use message = \"a Lua pattern\"",
+  ["error_code type error_kind class"] = "use kind = \"constraint_unique\"",
+  ["code status errno"] = "use kind = \"constraint_unique\" for errors of Perilune, or compare the returned error, as in check(expect_error(f).code == 5)", ["pattern text matches msg match"] = "use message = \"a Lua pattern\"",
+}
+sections.template_option = {
+  ["base from parent extends template inherits based_on"] = "use the option `on`, the name of a template", ["database"] = "use the option on = \"empty\"",
 }
 sections.service = {
+  ["emit fire publish"] = "use perilune.emit(name, data)", ["signal send_signal"] = "use perilune.signal(automation, key, name, data)",
+  ["run_automation run_now trigger perform execute start_run"] =
+    "an automation runs when its trigger occurs: perilune.emit(name, data), a change of its table, or t.clock:advance(duration) for a schedule",
   ["restart run boot launch"] = "use service:start(), after service:stop() or service:kill()", ["crash terminate kill_9 sigkill abort"] = "use service:kill()",
   ["shutdown close quit cancel sigterm"] = "use service:stop()", ["wait wait_until_idle settle drain join"] = "use service:run_until_idle(), or t.wait_until_idle()",
   ["runs jobs status errors history"] = "the service uses the database of the scenario: query its tables, or use perilune.jobs(name)", ["running is_alive alive"] = "use service:is_running()",
@@ -1292,6 +1299,7 @@ sections.clock = {
   ["freeze set_time at travel_to set_now jump_to set_date"] = "use t.clock:set(instant)", ["time get date today"] = "use t.clock:now()", ["run_all run_pending next run_to_last flush run_only_pending_timers run_next"] = "use t.clock:advance(duration), which calls each timer that is due",
 }
 sections.effects = {
+  ["twice thrice exactly exact exactly_times called_times has_been_called_times"] = "use t.effects.module:stub(name, value):times(2)",
   ["with with_args then_return raises throws fails rejects and_call_fake and_raise on_call"] =
     "use a function as the value, stub(name, function(...) ... end), which computes the result from the arguments or raises an error",
   ["reset clear reset_calls reset_mock restore verify unstub"] = "each scenario starts without stubs and calls",
@@ -1301,6 +1309,12 @@ sections.effects = {
 }
 
 sections.scenario_global = {
+  ["property for_all forall prop check_property quickcheck fuzz"] = "use a loop with perilune.random(m, n), which follows the seed; `perilune test --stress 100` runs it with other seeds",
+  ["tags tag mark"] = "use the option `tags`: scenario(name, { tags = { \"slow\" } }, function(t) ... end)",
+  ["expect_not expect_false expect_no"] = "use expect.no(value):equals(other)",
+  ["expect_equal expect_equals expect_eq expect_that expect_true"] = "use expect(value):equals(other), or check(a == b)",
+  ["async test_async"] = "use perilune.spawn(f) in a scenario, which may wait anyway",
+  ["scenario"] = "use scenario(name, function(t) ... end)",
   ["when then step and_"] = "use t.step(name, f) in a scenario",
   ["describe context suite insulate expose feature scenarios"] = "use group(name, function() ... end)",
   ["scenario_outline scenario_template outline examples"] = "use the option `cases` of scenario",
@@ -1331,7 +1345,8 @@ sections.scenario_t = {
   ["subtest run_test section"] = "use t.step(name, f)", ["random rand"] = "perilune.random(m, n) follows the seed of the scenario",
   ["expect assert check assert_equal equals eq"] = "use the globals expect(value):equals(other), check(value) and expect_error(f)",
   ["run_script call script start"] = "use t.run(path, arguments)",
-  ["execute exec sql run_sql load_sql load_file load"] = "use t.db:execute(sql, ...)", ["emit signal trigger"] = "use perilune.emit(name, data)", ["only focus"] = "use scenario.only(name, function(t) ... end)",
+  ["execute exec sql run_sql load_sql load_file load"] = "use t.db:execute(sql, ...)", ["emit trigger"] = "use perilune.emit(name, data)", ["signal send_signal"] = "use perilune.signal(automation, key, name, data)",
+  ["property for_all forall prop check_property quickcheck fuzz"] = "use a loop with perilune.random(m, n), which follows the seed; `perilune test --stress 100` runs it with other seeds", ["only focus"] = "use scenario.only(name, function(t) ... end)",
   ["crash kill"] = "use the option `crash` of scenario, or service:kill() of t.service(path)", ["set_env env input stdin"] = "scripts get arguments, t.run(path, { ... }), and functions of modules by t.effects.module:stub(name, value)",
   ["capture_output output capture stdout"] = "use t.run(path).output", ["fn func"] = "use t.effects.module:stub(name, value), and t.effects.module:calls(name)", ["fetch_all fetch_one fetch_value query"] = "use the database: t.db:fetch_all(sql, ...)",
   ["database"] = "use t.db", ["time now advance travel"] = "use t.clock: t.clock:advance(duration), or t.clock:set(instant)", ["many make_many create_list build_list list"] = "use t.make.table:many(3, { column = value })", ["insert factory create build"] = "use t.make.table{ column = value }, or t.given.table{ column = value }",

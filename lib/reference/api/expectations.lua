@@ -275,7 +275,7 @@ function expectation:uses_index(name) end
 ---@return perilune.expectation
 function expectation:no_full_scan(table_name) end
 
----No statement runs again with other arguments, as in a loop.
+---No statement runs twice, with the same or other arguments, as in a loop.
 ---```lua
 ---scenario("no_repeats", function(t)
 ---  local queries = t.queries(function()

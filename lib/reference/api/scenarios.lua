@@ -18,7 +18,7 @@
 ---@field seed? integer|string the seed of the random numbers: an integer, or a text whose hash is the seed; `--seed` is the seed of a whole run, from which each scenario gets its own
 ---@field max_queries? integer the maximum number of statements
 ---@field no_checks? "allow"|"warn"|"fail" the result of a scenario without a check; `"warn"` by default
----@field grants? perilune.grant|perilune.grant[] allows the scripts that it runs to change files and open databases in files (`"files"`), run programs (`"programs"`), load native modules (`"native"`), or all of these (`"effects"`)
+---@field grants? perilune.grant|perilune.grant[] allows the scripts that it runs to change files and open databases in files (`"files"`), run programs (`"programs"`), load native modules (`"native"`), or all of these (`"effects"`); the scenario itself is not restricted
 ---@field crash? boolean|"rerun"|perilune.crash_options with `perilune test --crash`, the scenario is repeated for each crash point of its services; `"rerun"` is short for `{ rerun = true }`
 
 ---How a scenario is repeated with crashes.
@@ -73,7 +73,7 @@ function scenario.skip(reason, name, options, body) end
 ---@param name string
 function scenario.todo(name) end
 
----Defines a group of scenarios that share options, `before_each` and `after_each`.
+---Defines a group of scenarios that share options, `before_each` and `after_each`. The options `cases` and `fails` are for scenarios only.
 ---```lua
 ---group("invoices", { tags = "billing" }, function()
 ---  scenario("can be made", function(t)
@@ -141,7 +141,7 @@ function template(name, options, body) end
 ---@raises usage: it is called inside a scenario; argument: an argument has the wrong type
 function factory(table_name, columns) end
 
----Defines a value that is made when a scenario first uses `t.fixtures.NAME`. To clean up at the end of the scenario, call
+---Defines a value that is made when a scenario first uses `t.fixtures.NAME`, in any scenario of the file, even if a group defines it. To clean up at the end of the scenario, call
 ---`t.defer(f)` in the function.
 ---```lua
 ---fixture("ada", function(t) return t.make.customer{ name = "Ada" } end)
@@ -189,7 +189,7 @@ local t = {}
 ---  check(result.value == 1 and result.output == "added Ada\n")
 ---end)
 ---```
----@param path string relative to the project folder
+---@param path string relative to the current folder or the project folder
 ---@param arguments? table a list is passed as on the command line; any other table is the only argument
 ---@return perilune.script_result
 ---@waits until the main part of the script has ended
@@ -221,7 +221,7 @@ function t.run_protected(path, arguments) end
 ---  check(t.effects.mail:distinct_calls("send")[1].to == "Ada")
 ---end)
 ---```
----@param path string relative to the current folder, or to the folder next to the scenarios
+---@param path string relative to the current folder or the project folder
 ---@return perilune.service
 ---@raises io: the file cannot be read; script: an error of the file
 ---@waits until the file is loaded, and all due work has finished
@@ -363,10 +363,10 @@ function db:integrity_check() end
 ---The result of `t.run`.
 ---@class (exact) perilune.script_result
 ---@field value any the result of the script
----@field output string the printed text
+---@field output string the text printed by its main part, without that of timers that are called later
 ---@field error perilune.error?
----@field changes perilune.changes its changes to the database
----@field effects table[] the calls of modules with effects
+---@field changes perilune.changes the changes of its main part to the database
+---@field effects table[] the calls of modules with effects, with the fields `module`, `name`, `arguments`, `file` and `line`
 ---@field queries perilune.queries the statements that it ran
 
 ---A service of a scenario. With the option `crash`, it ends at a crash point, and starts again after the downtime.
@@ -375,7 +375,10 @@ function db:integrity_check() end
 local service = {}
 
 ---Advances the clock until no run and no job is left that continues by itself: three days of waiting take a millisecond. Runs that wait
----for a signal without a timeout, jobs without a handler and the next due times of schedules do not count.
+---for a signal without a timeout, jobs without a handler and the next due times of schedules do not count. A schedule that becomes due
+---while the clock advances for other work still runs.
+---
+---A failed run or job does not fail the scenario: check the column `outcome` of `perilune_automation_run` or `state` of `perilune_job`.
 ---```lua
 ---scenario("idle", function(t)
 ---  t.effects.mail:stub("send", true)
@@ -454,7 +457,9 @@ function service:is_running() end
 ---@raises none
 function service:output() end
 
----Changed rows, for `expect(...):rows`. `tostring` returns them as a text table.
+---Changed rows, for `expect(...):rows`, with the columns `op` (`insert`, `update` or `delete`), `table`, `key`, and those of the table. They
+---are in the order of tables and keys, not of time, and a row that is as before is not listed. The list includes tables of Perilune, such as
+---`perilune_job` and those of migrations; `has_rows` ignores rows that are not expected. `tostring` returns a line for each change.
 ---@class perilune.changes
 
 ---The executed statements, for `expect(...):at_most` and similar checks. `tostring` returns them as lines.
@@ -478,7 +483,7 @@ local clock = {}
 ---@waits until all due work has finished
 function clock:set(instant) end
 
----Advances the clock by a duration, and calls the timers that become due, each at its time.
+---Advances the clock by a duration of at least 0, and calls the timers that become due, each at its time.
 ---```lua
 ---scenario("an hour later", function(t)
 ---  local rang = false
@@ -562,7 +567,8 @@ function effects:calls(name) end
 ---@return any[]
 function effects:distinct_calls(name) end
 
----Requires exactly one call of the preceding stub. In a run with a crash, repetitions with the same arguments count once.
+---Requires exactly one call of the preceding stub. In a run with a crash, repetitions with the same arguments count once. If the function
+---is stubbed again with a number of calls, each stub counts its own.
 ---```lua
 ---scenario("once", function(t)
 ---  t.effects.mail:stub("send", true):once()

@@ -1,4 +1,4 @@
---- The tasks that a scenario spawns. A task that has not started when the scenario ends is a failure.
+--- The tasks and timers of a scenario. A task that has not started when the scenario ends is a failure; a timer that was not called is noted.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.base.state"
@@ -18,6 +18,26 @@ function tasks.watch(task, call)
     entry.has_begun = true
     return call()
   end
+end
+
+--- Records a timer of `perilune.after`.
+function tasks.watch_timer(timer)
+  local current = state.current
+  if not current then return end
+  local file, line = errors.position()
+  table.insert(current.timers, { timer = timer, file = file, line = line })
+end
+
+--- Returns a note about the timers that were neither called nor cancelled; nil if none exists.
+function tasks.note_of_timers(current)
+  local first, count = nil, 0
+  for _, entry in ipairs(current.timers) do
+    if entry.timer:is_active() then first, count = first or entry, count + 1 end
+  end
+  if count == 0 then return nil end
+  local place = first.file and (" (%s:%d)"):format(require("scenarios.base.source").path(first.file), first.line or 0) or ""
+  return ("%s not called before the scenario ended%s; t.clock:advance(duration) calls the timers that become due"):format(
+    count == 1 and "1 timer was" or count .. " timers were", place)
 end
 
 --- Returns the tasks that were neither started nor cancelled: a list of { file, line }.

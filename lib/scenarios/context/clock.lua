@@ -39,7 +39,11 @@ end
 --- Advances the time from one timer to the next. Each timer is called at its time, and has finished when this function returns.
 function clock:advance(duration)
   local amount = seconds("t.clock:advance", duration)
-  if amount >= 0 and has_others() then
+  if amount < 0 then
+    state.mistake("t.clock:advance: expected a duration from 0, got %s; use t.clock:set(t.clock:now():add{ seconds = %g }) for earlier times",
+      errors.describe(duration), amount)
+  end
+  if has_others() then
     state.host("wait_until_quiet")(amount)
   else
     state.host("clock_advance")(amount)

@@ -70,7 +70,6 @@ end
 --- Adds a remark to the report.
 function members.note(...)
   local parts = table.pack(...)
-  if rawequal(parts[1], state.require("t.note").context) then state.mistake("t.note: call it with a dot, as in t.note(...)") end
   for index = 1, parts.n do parts[index] = type(parts[index]) == "string" and parts[index] or display.show(parts[index]) end
   table.insert(state.require("t.note").notes, table.concat(parts, " "))
 end
@@ -125,7 +124,8 @@ local protected_metatable = { __name = result_metatable.__name, __index = result
 local function run(what, path, arguments)
   check_path(what, path)
   if arguments ~= nil and type(arguments) ~= "table" then
-    state.mistake("%s: argument 2: expected a table of arguments, got %s", what, errors.describe(arguments))
+    state.mistake("%s: argument 2: expected a table of arguments, got %s; use %s(path, { %s })", what, errors.describe(arguments), what,
+      type(arguments) == "string" and #arguments < 60 and display.quoted(arguments) or "...")
   end
   state.require(what)
   if state.has("require_no_access") then state.host("require_no_access")(what) end
@@ -233,7 +233,14 @@ function members.wait_until_idle()
   state.host("wait_until_quiet")(0.0)
 end
 
-for name, f in pairs(members) do members[name] = arity.limited("t." .. name, f) end
+for name, f in pairs(members) do
+  local limited = arity.limited("t." .. name, f)
+  members[name] = function(...)
+    local current = state.current
+    if current and rawequal((...), current.context) then state.mistake("t.%s: call it with a dot, as in t.%s(...)", name, name) end
+    return limited(...)
+  end
+end
 
 -- Values
 

@@ -70,8 +70,14 @@ local function methods_of(module)
   -- table.
   function methods:calls(name)
     check_name(place .. "calls", name)
+    local is_known, calls = pcall(state.host("calls"), module, name)
+    if not is_known then
+      if type(calls) ~= "userdata" or calls.kind ~= "unknown_function" or calls.suggestion then error(calls, 0) end
+      errors.raise(calls.kind, ("no stub and no call of `%s.%s`; use %sstub(%q, value) before it could be called, with :never() if it must not be")
+        :format(tostring(module), name, place, name), { name = name })
+    end
     local list = {}
-    for index, call in ipairs(state.host("calls")(module, name)) do
+    for index, call in ipairs(calls) do
       local arguments = effects.list_of(call.arguments)
       list[index] = #arguments == 1 and type(arguments[1]) == "table" and arguments[1] or arguments
     end

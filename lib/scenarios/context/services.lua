@@ -19,12 +19,14 @@ end
 --- Ends the service as SIGKILL would: an open transaction is rolled back, and no other code of the service runs.
 function Service:kill()
   call("kill", self.number)
+  rawset(self, "has_ended", true)
   return self
 end
 
 --- Ends the service as SIGTERM would: its runs are interrupted where they wait.
 function Service:stop()
   call("stop", self.number)
+  rawset(self, "has_ended", true)
   return self
 end
 
@@ -42,6 +44,7 @@ end
 --- Starts the service again, with a new state.
 function Service:start()
   load(self.path, self.raise_script_error, call, "restart", self.number)
+  rawset(self, "has_ended", nil)
   return self
 end
 
@@ -66,6 +69,7 @@ function Service:run_until_idle(given)
   end
   given = checks.options("service:run_until_idle", given, { within = { scenario_options.duration, 'a duration ("30 days")' } })
   state.host("require_no_access")("service:run_until_idle")
+  if self.has_ended then state.mistake("service:run_until_idle: the service is not running; call service:start() first") end
   local within = given.within or 366 * 86400.0
   local pending = state.host("run_until_idle")(within + 0.0)
   if pending then
@@ -78,7 +82,7 @@ function Service:__tostring()
   return ("service %s%s"):format(display.quoted(self.path), self:is_running() and "" or " (not running)")
 end
 
-checks.seal(Service, { "number", "path", "raise_script_error" }, "service")
+checks.seal(Service, { "number", "path", "raise_script_error", "has_ended" }, "service")
 
 --- Starts a service.
 -- @tparam string path the file of automations

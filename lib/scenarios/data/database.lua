@@ -26,6 +26,10 @@ function scenario_database.require_table(what, name)
     state.mistake("%s: expected the name of a table, got %s", what, errors.describe(name))
   end
   local db = native_records.default_database()
+  if not exists(db, name) and (name:find("^perilune_job") or name:find("^perilune_automation")) then
+    errors.raise("unknown_table", ("%s: no table `%s` yet; it is made when the first %s"):format(what, name,
+      name:find("job") and "job is enqueued" or "run of an automation is recorded"), { name = name })
+  end
   if not exists(db, name) then introspection.raise_unknown_table(db, name, true) end
 end
 

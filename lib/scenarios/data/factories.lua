@@ -86,8 +86,23 @@ local function with_columns(what, shape, overrides)
   return values
 end
 
+--- Raises for a factory of a table that does not exist, if its name resembles the name of a table. Checked once per table and scenario.
+local function check_factory_names(name)
+  local checked = state.require("t.make").checked_factories
+  if checked[name] then return end
+  checked[name] = true
+  local db = native_records.default_database()
+  for folded, factory in pairs(definitions.factories) do
+    local _, err = pcall(errors.raise_unknown, "table", folded, { fold(name) })
+    if err.suggestion and not db:table_exists(folded) and not db:view_exists(folded) then
+      state.mistake("factory %q at %s:%d: no table `%s`; did you mean `%s`?", folded, factory.file, factory.line, folded, name)
+    end
+  end
+end
+
 --- Adds the factory's values for columns without a given value.
 local function add_factory(name, shape, values, n)
+  check_factory_names(name)
   local factory = definitions.factories[fold(name)]
   if not factory then return end
   check_columns(shape, factory.columns)
@@ -169,10 +184,18 @@ local function check_overrides(what, overrides)
     state.mistake("%s: expected a table of columns, got %s%s", what, type(overrides) == "table" and "a list" or errors.describe(overrides),
       math.type(overrides) == "integer" and ("; use %s:many(%d)"):format(what, overrides) or "")
   end
+  for column, value in pairs(overrides) do
+    if type(value) == "function" then
+      state.mistake("%s: `%s`: expected a value, got a function; use factory(%q, { %s = function(n, t) ... end }) for computed values", what,
+        tostring(column), (what:gsub("^t%.make%.", ""):gsub(":many$", "")), tostring(column))
+    end
+  end
   return overrides
 end
 
-local function maker(name)
+--- Returns the object `t.make.TABLE`.
+-- @tparam table proxy `t.make`
+local function maker(name, proxy)
   local what = "t.make." .. name
   local methods, metatable = {}, { __name = what }
 
@@ -197,10 +220,15 @@ local function maker(name)
     require("perilune.runtime.other_names").raise("maker", "method", method, { "many" })
   end
 
-  metatable.__call = arity.limited(what, function(_, overrides)
+  local call = arity.limited(what, function(_, overrides)
     overrides = check_overrides(what, overrides)
     return scenario_given.in_transaction(function() return make(name, overrides, {}, {}) end)
   end, true, ("use t.make.%s:many(3, { column = value }) for several rows"):format(name))
+
+  function metatable.__call(...)
+    if rawequal((select(2, ...)), proxy) then state.mistake("%s: call it with a dot, as in %s{ column = value }", what, what) end
+    return call(...)
+  end
 
   function metatable.__tostring() return what end
 
@@ -209,10 +237,12 @@ end
 
 --- Returns `t.make`.
 function scenario_factories.proxy()
-  return state.proxy("t.make", function(name)
+  local proxy
+  proxy = state.proxy("t.make", function(name)
     scenario_database.require_table("t.make", name)
-    return maker(name)
+    return maker(name, proxy)
   end)
+  return proxy
 end
 
 return scenario_factories

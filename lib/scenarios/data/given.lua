@@ -80,6 +80,18 @@ local function read_line(what, line, number, heads, columns, names)
   return values, unbound
 end
 
+--- Raises the error of an insert, or a clearer one if a name without a value stood for a column that must not be NULL.
+local function raise_unbound(what, number, unbound, err)
+  local columns = type(err) == "userdata" and err.kind == "constraint_not_null" and err.columns
+  for _, column in ipairs(type(columns) == "table" and columns or {}) do
+    if unbound[column] then
+      errors.raise("text_table", ("%s: row %d: @%s has no value, and the database chooses none for the column `%s`"):format(what, number,
+        unbound[column], column))
+    end
+  end
+  error(err, 0)
+end
+
 local function insert_text(what, db, class, name, text)
   local parsed = text_table.read(what, text)
   local columns, known = columns_by_name(db, name)
@@ -89,7 +101,8 @@ local function insert_text(what, db, class, name, text)
   local names, records = state.require(what).names, {}
   for number, line in ipairs(parsed.rows) do
     local values, unbound = read_line(what, line, number, parsed.names, columns, names)
-    local record = class:insert(values)
+    local is_inserted, record = pcall(class.insert, class, values)
+    if not is_inserted then raise_unbound(what, number, unbound, record) end
     for head, bound in pairs(unbound) do
       if record[head] == nil then
         errors.raise("text_table", ("%s: row %d: @%s has no value: column `%s` is NULL")
@@ -140,10 +153,16 @@ end
 
 --- Returns `t.given`.
 function scenario_given.proxy()
-  return state.proxy("t.given", function(name)
+  local proxy
+  proxy = state.proxy("t.given", function(name)
     scenario_database.require_table("t.given", name)
-    return arity.limited("t.given." .. name, function(rows) return scenario_given.insert(name, rows) end)
+    local insert = arity.limited("t.given." .. name, function(rows) return scenario_given.insert(name, rows) end)
+    return function(...)
+      if rawequal((...), proxy) then state.mistake("t.given.%s: call it with a dot, as in t.given.%s(rows)", name, name) end
+      return insert(...)
+    end
   end)
+  return proxy
 end
 
 scenario_given.in_transaction = in_transaction

@@ -9,6 +9,10 @@ local scenario_cases = {}
 --- Replaces each `{field}` in a name with the value of that field in the case.
 -- @tparam integer index the number of the case, for messages
 function scenario_cases.fill(name, case, index)
+  local path = name:match("{([%a_][%w_]*%.[%w_.]+)}")
+  if path and case[path:match("^[^.]+")] ~= nil then
+    state.mistake("case %d: {%s}: a name can contain fields of a case, such as {%s}, but no fields of these", index, path, path:match("^[^.]+"))
+  end
   return (name:gsub("{([%a_][%w_]*)}", function(field)
     local value = case[field]
     if value == nil then
@@ -22,10 +26,12 @@ end
 local longest = 60
 
 --- Returns the name of a case without a name: its values.
-local function describe(case)
+-- @tparam ?string name a name with `{field}`, whose fields are left out
+local function describe(case, name)
   local parts = {}
   for _, key in ipairs(display.keys(case)) do
-    parts[#parts + 1] = (type(key) == "string" and key .. " = " or "") .. display.show(case[key])
+    local is_in_name = name and type(key) == "string" and name:find("{" .. key .. "}", 1, true)
+    if not is_in_name then parts[#parts + 1] = (type(key) == "string" and key .. " = " or "") .. display.show(case[key]) end
   end
   local text = table.concat(parts, ", ")
   return #text <= longest and text or text:sub(1, (utf8.offset(text, longest - 3) or longest - 3) - 1) .. "..."
@@ -44,8 +50,19 @@ function scenario_cases.list(name, cases)
     counts[key] = (counts[key] or 0) + 1
     list[index] = { case = case, name = filled, text = text, key = key }
   end
+  -- Equal names are distinguished by the fields that the name does not use, and then by the numbers of the cases.
+  local texts = {}
+  for _, entry in ipairs(list) do
+    if counts[entry.key] > 1 and not entry.text then
+      local text = describe(entry.case, name)
+      entry.text = text ~= "" and text or nil
+    end
+    entry.key = entry.name .. "\0" .. (entry.text or "")
+    texts[entry.key] = (texts[entry.key] or 0) + 1
+  end
   for index, entry in ipairs(list) do
-    if counts[entry.key] > 1 and not entry.case.name then
+    local is_nameless = counts[entry.name .. "\0"] ~= nil and counts[entry.name .. "\0"] > 1 and not entry.text
+    if (texts[entry.key] > 1 or is_nameless) and not entry.case.name then
       entry.text = (entry.text and entry.text .. " " or "") .. "#" .. index
     end
   end

@@ -204,7 +204,7 @@ end
 --- Returns the end of a message about a duplicate definition: an explanation if its file was executed twice, or else an empty string.
 local function own_place(same, file, line)
   if same.file ~= file or same.line ~= line then return "" end
-  return "; the file is loaded already (support.lua is loaded before each file of scenarios), so it must not be required"
+  return "; the same line ran twice (support.lua is loaded before each file of scenarios, so it must not be required)"
 end
 
 --- Defines a layer of data, which is created once per run and copied for each scenario.
@@ -213,7 +213,7 @@ function scenario_definitions.template(name, ...)
   local options, body = read_arguments("template", name, ...)
   local what = "template " .. display.quoted(name)
   check_function(what, body)
-  options = checks.options(what, options, { on = "any", timeout = { scenario_options.duration, 'a duration ("2m", a number of seconds)' } })
+  options = checks.options(what, options, { on = "any", timeout = { scenario_options.duration, 'a duration ("2m", a number of seconds)' } }, "template_option")
   -- A layer named `base` replaces the migrated database.
   local on = options.on or name == "base" and "empty" or "base"
   check_name(what .. ": option on", on)

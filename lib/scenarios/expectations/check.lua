@@ -32,13 +32,14 @@ end
 
 local function fail(source, message, details)
   local text = "check(" .. source .. ")"
-  if message ~= nil then text = tostring(message) .. ": " .. text end
+  if message ~= nil then text = (type(message) == "table" and display.show(message) or tostring(message)) .. ": " .. text end
   failures.raise(text, details, true)
 end
 
 --- Raises if the second argument is not a message, as in `check(total, 5)`. If the first one is a boolean, the second may be any value, as
 -- in `check(pcall(f))`.
 local function check_message(source, value, message)
+  if source:find("^{") then errors.raise("argument", "check(" .. source .. "): a table is always true; use check(condition) with round brackets") end
   if type(value) == "function" then
     errors.raise("argument", ("check(%s): a function is always true; call it, as in check(f()), or use expect_error(f)"):format(source))
   end
@@ -56,7 +57,7 @@ local check = {}
 local function add_operands(details, operator, left_source, right_source, left, right)
   local lines = operator == "==" and texts.difference(right, left, right_source, left_source)
   if lines then
-    details[#details + 1] = ("`-` is in %s, `+` in %s"):format(left_source, right_source)
+    details[#details + 1] = ("`+` is in %s, `-` in %s"):format(right_source, left_source)
     table.move(lines, 1, #lines, #details + 1, details)
     return
   end
@@ -68,6 +69,10 @@ end
 --- Checks a comparison.
 function check.compare(operator, left_source, right_source, left, right, message)
   count()
+  if type(message) == "boolean" then
+    errors.raise("argument", ("check(%s %s %s, ...): argument 2: expected a message, got %s; use `and` for another condition"):format(left_source, operator,
+      right_source, errors.describe(message)))
+  end
   local is_possible, holds = pcall(comparisons[operator], left, right)
   if is_possible and holds then return holds end
   local details = {}
@@ -147,6 +152,9 @@ return setmetatable(check, {
     if select("#", ...) == 0 then errors.raise("argument", "check: expected an expression") end
     count()
     local value, message = ...
+    if type(value) == "table" and getmetatable(value) == nil and type(value[1]) == "boolean" then
+      errors.raise("argument", "check{ ... }: a table is always true; use check(condition) with round brackets")
+    end
     if value then return value end
     failures.raise(message ~= nil and tostring(message) or "check", { "it is " .. display.show(value) })
   end,

@@ -108,30 +108,48 @@ end
 
 local expect = {}
 
+--- Raises if a function was called with a colon, so that its first argument is `expect` itself.
+local function check_dot(name, first)
+  if type(first) == "table" and rawequal(first, rawget(_G, "expect")) then
+    state.mistake("expect.%s: call it with a dot, as in expect.%s(...)", name, name)
+  end
+end
+
 --- The following matchers must not match.
 function expect.no(...)
+  check_dot("no", (...))
   return new((...), select("#", ...), { is_negated = true })
 end
 
 --- Failures are recorded, and the scenario continues.
 function expect.soft(...)
+  check_dot("soft", (...))
   return new((...), select("#", ...), { is_soft = true })
 end
+
+--- The names of the added matchers.
+local own_matchers = {}
 
 --- Adds a matcher for this state.
 -- @tparam string name
 -- @tparam function matcher receives the value and the arguments, and returns whether it matches, and a line (or a list of lines)
 --   describing the actual value
 function expect.extend(name, matcher)
+  check_dot("extend", name)
   if type(name) ~= "string" or not name:find("^[%a_][%w_]*$") then
     errors.raise("argument", "expect.extend: argument 1: expected the name of a matcher, got " .. errors.describe(name))
   elseif type(matcher) ~= "function" then
     errors.raise("argument", "expect.extend: argument 2: expected a function, got " .. errors.describe(matcher))
   elseif matchers[name] or queries.matchers[name] then
-    state.mistake("expect.extend: a matcher `%s` already exists", name)
+    local is_own = matchers[name] and own_matchers[name]
+    state.mistake("expect.extend: a matcher `%s` already exists%s", name,
+      is_own and "; support.lua is loaded before each file of scenarios, so it must not be required" or "")
   end
+  own_matchers[name] = true
   matchers[name] = function(expectation, ...)
-    local is_so, lines = matcher(expectation.value, ...)
+    local results = table.pack(matcher(expectation.value, ...))
+    local is_so, lines = results[1], results[2]
+    if results.n == 0 then state.mistake("%s: a matcher returns true or false, but it returned nothing", name) end
     if is_so ~= nil and type(is_so) ~= "boolean" then
       state.mistake("%s: a matcher returns true or false, and a line that describes the actual value, but it returned %s", name, errors.describe(is_so))
     end

@@ -32,6 +32,9 @@ return function(f, what)
   local caught = results
   local err = caught.value
   local kind = failures.is_error_object(err) and err.kind
+  if kind == "expectation" and wanted.kind ~= kind and type(err.details) == "table" then
+    table.insert(err.details, "expect_error passes on the failure of a check; { kind = \"expectation\" } as its second argument expects one")
+  end
   if kind == "scenario_skip" or kind == "expectation" and wanted.kind ~= kind then error(err, 0) end
   if current then failures.forget(current, err) end
   local details = aspects.differences(err, wanted)

@@ -46,8 +46,13 @@ end
 function matchers.equals(expectation, expected)
   local list = differences.of(expectation.value, expected)
   return #list == 0, function()
-    local lines = texts.difference(expected, expectation.value, "expected", "got")
+    local lines, is_marked = texts.difference(expected, expectation.value, "expected", "got")
     if lines then
+      if is_marked then table.insert(lines, 1, "`+` is expected, `-` is in the value") end
+      return lines
+    elseif row_source.is_request(expectation.value) and not row_source.is_request(expected) then
+      lines = show_difference(expected, expectation.value)()
+      lines[#lines + 1] = "it is a request; use expect(request):rows[[ ... ]], is_empty() or count(number) for its rows, or its list request:fetch_all()"
       return lines
     elseif type(expected) ~= "table" then
       return show_difference(expected, expectation.value)()
@@ -105,6 +110,9 @@ function matchers.contains(expectation, part)
   return is_so, function()
     local lines = show_absence(display.show(part), value)()
     lines[#lines + 1] = lookalikes.line(part, lookalikes.find(value, part))
+    if type(part) == "table" and type(value) == "table" and type(value[1]) == "table" then
+      lines[#lines + 1] = "contains compares whole elements; has_rows[[ ... ]] compares some columns of rows"
+    end
     return lines
   end
 end
@@ -122,6 +130,10 @@ function matchers.matches(expectation, pattern)
     local lines = show_absence("the pattern " .. display.show(pattern), value)()
     if pattern:find("\\%a") then
       lines[#lines + 1] = "Lua patterns have classes such as %d and %w, and no \\d"
+    elseif pattern:find("^/.*/%a*$") then
+      lines[#lines + 1] = "a Lua pattern is written without slashes"
+    elseif pattern:find("{%d*,?%d*}") or pattern:find("|", 1, true) then
+      lines[#lines + 1] = "Lua patterns have no repetitions such as {3} and no alternatives such as a|b"
     elseif tostring(value):find(pattern, 1, true) then
       lines[#lines + 1] = "the characters ^$()%.[]*+-? have a meaning in a Lua pattern; use contains for text"
     end

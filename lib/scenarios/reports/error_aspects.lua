@@ -59,6 +59,7 @@ local function check_message(err, wanted)
   if position == nil and message:find(wanted, 1, true) then
     line = line .. ("; the message has this text, but %s is needed to find it"):format(display.show(escaped(wanted)))
   end
+  if position == nil and field(err, "kind") == wanted then line = line .. ("; it is the kind of the error: use { kind = %q }"):format(wanted) end
   return position ~= nil, line
 end
 

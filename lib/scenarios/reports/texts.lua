@@ -34,9 +34,10 @@ end
 
 --- Returns lines that show how two texts differ; nil unless both are strings, and one is long or has several lines.
 -- @tparam string expected_name the name of the expected text; `actual_name` is the name of the other one
+-- @return the lines; whether they are marked with `+` and `-`
 function texts.difference(expected, actual, expected_name, actual_name)
   if type(expected) ~= "string" or type(actual) ~= "string" or expected == actual then return nil end
-  if (expected .. actual):find("\n", 1, true) then return require("scenarios.reports.text_difference")(expected, actual) end
+  if (expected .. actual):find("\n", 1, true) then return require("scenarios.reports.text_difference")(expected, actual), true end
   if math.max(#expected, #actual) <= longest_whole then return nil end
   return of_one_line(expected, actual, expected_name, actual_name)
 end

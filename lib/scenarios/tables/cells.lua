@@ -103,11 +103,14 @@ function scenario_cells.matches(cell, value, names, is_stored)
   return matching[cell.kind](cell, is_blob and tostring(value) or value, names, is_blob, is_stored)
 end
 
+--- Words for NULL in other languages, in lowercase.
+local is_null_elsewhere = { null = true, ["nil"] = true, none = true }
+
 --- Returns the text of a cell, with the value of its name if it has one.
 function scenario_cells.text(cell, names)
   if cell.kind == "name" and names[cell.text] ~= nil then return cell.raw .. " (" .. display.cell(names[cell.text]) .. ")" end
   if cell.kind == "now" then return "now (" .. display.cell(perilune.now()) .. ")" end
-  if cell.kind == "bare" and cell.text == "NULL" then return "NULL (a text; ~ is NULL)" end
+  if cell.kind == "bare" and is_null_elsewhere[cell.text:lower()] then return cell.raw .. " (a text; ~ is NULL)" end
   if cell.kind == "bare" and cell.text:find("^now%s*[+-]") then return cell.raw .. " (a text, since cells do not calculate; write the date)" end
   return cell.raw
 end

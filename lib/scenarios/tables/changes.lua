@@ -1,6 +1,7 @@
 --- Changes as rows of text tables: `op`, `table`, `key` and columns, whose cells may be `before -> after`.
 
 local errors = require "perilune.native.errors"
+local native_records = require "perilune.native.records"
 local cells = lazily "scenarios.tables.cells"
 local display = lazily "scenarios.reports.display"
 local text_table = lazily "scenarios.tables.text_table"
@@ -116,6 +117,19 @@ local function known_columns(changes)
   return names
 end
 
+--- Raises for a heading that is neither a property of changes nor a column of any table.
+local function check_without_changes(name)
+  if own[name] then return end
+  local names, seen = { "op", "table", "key" }, {}
+  local columns = native_records.default_database():fetch_values(
+    "SELECT info.name FROM pragma_table_list AS list JOIN pragma_table_xinfo(list.name, list.schema) AS info WHERE list.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+  for _, column in ipairs(columns) do
+    if column == name then return end
+    if not seen[column] then names[#names + 1], seen[column] = column, true end
+  end
+  errors.raise_unknown("column", name, names)
+end
+
 --- Raises if rows were written that cannot be listed.
 local function check_recorded(changes)
   local unrecorded = of_unrecorded(changes)
@@ -136,7 +150,7 @@ local function source_of(changes)
     end,
     show = scenario_changes.show,
     check = function(name)
-      if #changes == 0 then return end
+      if #changes == 0 then return check_without_changes(name) end
       for _, column in ipairs(columns) do
         if column == name then return end
       end

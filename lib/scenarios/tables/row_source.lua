@@ -99,6 +99,35 @@ local function check_items(what, items)
   end
 end
 
+--- Returns the columns of the rows that a request would return, with a statement; nil if the statement fails.
+local function columns_of_request(request)
+  local is_found, row = pcall(function()
+    local sql, arguments = request:sql()
+    local found = 'SELECT "found".* FROM (SELECT 1) LEFT JOIN (' .. sql .. ') AS "found" ON 0'
+    return native_records.default_database():fetch_one(found, table.unpack(arguments, 1, arguments.n))
+  end)
+  return is_found and native_rows.columns(row) or nil
+end
+
+--- Raises for a heading that is not a column of a request or class without rows. A name of an association is accepted.
+local function check_without_rows(value, name)
+  if not scenario_row_source.is_request(value) then return end
+  local request = marks.is_request(value) and value or value:all()
+  local source, is_selected = request.node.root.source, request.node.is_result
+  local node = request.node
+  while node do
+    is_selected, node = is_selected or node.op == "select", node.parent
+  end
+  if not is_selected and source:column_named(name, request.node.alias) then return end
+  local has_member, member = pcall(function() return source.class[name] end)
+  if has_member and marks.is_association(member) then return end
+  local names = columns_of_request(request)
+  for _, column in ipairs(names or {}) do
+    if column == name then return end
+  end
+  if names then errors.raise_unknown("column", name, names) end
+end
+
 --- Returns the source for a value.
 -- @tparam string what the caller, for messages
 function scenario_row_source.of(what, value)
@@ -123,9 +152,9 @@ function scenario_row_source.of(what, value)
   function source.show(item, column, is_exact)
     return display.cell(stored_dates.in_fields_of(item)(column, source.value(item, column)), is_exact)
   end
-  --- Raises for a heading that does not match a column of any row.
+  --- Raises for a heading that does not match a column of any row. The columns of a list without rows are unknown.
   function source.check(name)
-    if #items == 0 then return end
+    if #items == 0 then return check_without_rows(value, name) end
     for _, column in ipairs(source.columns) do
       if column == name then return end
     end

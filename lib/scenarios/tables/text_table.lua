@@ -87,9 +87,13 @@ end
 
 --- Reads the cells of a row, which may end with `...`.
 local function read_row(what, names, texts, number)
+  local last_text = texts[#texts]
+  -- A cell below a heading `...`.
+  if names.has_rest and #texts == #names + 1 and (last_text == "" or last_text == "...") then texts[#texts] = nil end
   local ends_with_rest = texts[#texts] == "..."
   if #texts > #names or #texts < #names and not ends_with_rest then
-    fail(what, "row %d of the text table has %d cell%s, and the heading %d", number, #texts, #texts == 1 and "" or "s", #names)
+    fail(what, "row %d of the text table has %d cell%s, and the heading %d%s", number, #texts, #texts == 1 and "" or "s", #names,
+      #texts > #names and not names.has_rest and '; a cell that contains | needs quotes, as in "a|b"' or "")
   end
   local row, last = {}, ends_with_rest and #texts - 1 or #texts
   for index = 1, last do
@@ -113,6 +117,17 @@ local function advice(what, rows)
   return ("; write the rows as text: %s(%s)"):format(what, display.quoted(("| %s |\n| %s |"):format(table.concat(names, " | "), table.concat(texts, " | "))))
 end
 
+--- Returns whether a line is the separator that editors add below headings: at least three dashes or colons in each cell. A shorter cell is
+-- a value.
+local function is_separator(line)
+  local inside = line:match("^|([-:|%s]+)|$")
+  if not inside then return false end
+  for _, cell in ipairs(scenario_text_table.split(inside, "|")) do
+    if #cell < 3 or not cell:find("^:?%-+:?$") then return false end
+  end
+  return true
+end
+
 --- Reads a text table.
 -- @tparam string what the caller, for messages
 -- @return { names, rows }: the headings, and for each row a list of cells, which is shorter if it ends with `...`
@@ -125,16 +140,17 @@ function scenario_text_table.read(what, text)
   for line in (text .. "\n"):gmatch("(.-)\r?\n") do
     line = line:match("^%s*(.-)%s*$")
     number = number + 1
-    if line == "" or line:find("^%-%-") or names and #rows == 0 and line:find("^|[-:|%s]+|$") then
-      -- An empty line, a comment, or the separator line that editors add below headings.
+    if line == "" or line:find("^%-%-") or names and #rows == 0 and is_separator(line) then
+      -- An empty line, a comment, or a separator.
     elseif names then
       rows[#rows + 1] = read_row(what, names, split_line(what, line, number), #rows + 1)
     else
       names = split_line(what, line, number)
+      if names[#names] == "..." then names[#names], names.has_rest = nil, true end
     end
   end
   if not names then fail(what, "the text table has no row of headings") end
-  if names[#names] == "..." then names[#names] = nil end
+  names.has_rest = nil
   check_heading(what, names)
   return { names = names, rows = rows }
 end

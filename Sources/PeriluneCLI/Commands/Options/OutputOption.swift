@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// The destination of a command's result.
 struct OutputOption: ParsableArguments {
-    @Option(help: ArgumentHelp("Write to a file instead of standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write to a file instead of standard output, which is also -.", valueName: "file"))
     var output: String?
 
     func validate() throws {

@@ -82,6 +82,21 @@ enum ConsoleInput: Equatable {
     }
 }
 
+extension ConsoleInput {
+    /// Returns help on input that was read as Lua and does not parse, if it has the form of a misspelled statement, such as `SELEC 1`, or
+    /// the `=` that other consoles put before an expression; otherwise `nil`.
+    static func help(onSyntaxErrorIn text: String) -> String? {
+        if text.trimmed.hasPrefix("=") { return "an expression is written without `=`" }
+        let tokens = SolidTokens(text, limit: 2)
+        guard let first = tokens.first, first.kind == .word, let second = tokens.second,
+            !["=", ".", "[", ",", "(", ":", "{"].contains(second.text.prefix(1))
+        else { return nil }
+        // Short words resemble too many Lua keywords.
+        let names = words.filter { $0.count >= 4 }.sorted()
+        return nearestName(to: first.text.lowercased(), among: names).map { "did you mean `\($0.uppercased())`?" }
+    }
+}
+
 extension String {
     var trimmed: String {
         var text = self[...]

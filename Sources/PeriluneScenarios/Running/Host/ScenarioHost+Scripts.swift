@@ -44,11 +44,13 @@ extension ScenarioHost {
     }
 
     /// Returns the end of a message about a script that does not exist: where paths begin, and the path that was probably meant.
-    func hint(for path: String) -> String {
+    ///
+    /// - Parameter function: The function that was called with the path.
+    func hint(for path: String, of function: String) -> String {
         guard !path.hasPrefix("/") else { return "" }
         let candidates = [path + ".lua", "scripts/" + path, "scripts/" + path + ".lua"]
         let existing = candidates.first { FileManager.default.fileExists(atPath: (try? find($0)) ?? $0) }
-        return "; paths begin in the project folder" + (existing.map { ": t.run(\"\($0)\")" } ?? "")
+        return "; paths begin in the project folder" + (existing.map { ": \(function)(\"\($0)\")" } ?? "")
     }
 }
 
@@ -90,7 +92,7 @@ final class ScriptRun {
         do {
             source = try ScriptHost.read(self.path)
         } catch {
-            throw BindingError("io", "t.run: \(error)\(host.hint(for: path))")
+            throw BindingError("io", "t.run: \(error)\(host.hint(for: path, of: "t.run"))")
         }
         (state, loop, _) = try Self.makeState(host, path: self.path, output)
         if host.attempt.scenario.crash?.rerunsScripts == true { watch = try host.makeWatch(of: state, loop) }

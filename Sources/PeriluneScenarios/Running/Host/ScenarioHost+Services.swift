@@ -138,7 +138,7 @@ final class ScenarioService {
         do {
             source = try ScriptHost.read(self.path)
         } catch {
-            throw BindingError("io", "t.service: \(error)")
+            throw BindingError("io", "t.service: \(error)\(host.hint(for: path, of: "t.service"))")
         }
     }
 
