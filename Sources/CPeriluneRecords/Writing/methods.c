@@ -330,22 +330,21 @@ RAW_VERB(updated_columns, true)
 
 /* MARK: - update_changes with a table of columns, or without arguments */
 
-/* Returns whether the table at 2 has keys and all of them are fields of the record, whose column set is at `column_set`. Leaves the stack
-** unchanged. */
+/* Returns whether all keys of the table at 2 are fields of the record, whose column set is at `column_set`. Leaves the stack unchanged. */
 static bool are_fields(lua_State *L, int column_set) {
     lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
     lua_getiuservalue(L, -1, TABLE_LAYOUT_MODEL);
     lua_getiuservalue(L, -1, MODEL_KNOWN);
     int known = lua_gettop(L);
-    bool are_known = true, has_keys = false;
-    for (lua_pushnil(L); are_known && lua_next(L, 2); has_keys = true) {
+    bool are_known = true;
+    for (lua_pushnil(L); are_known && lua_next(L, 2);) {
         lua_pop(L, 1);
         lua_pushvalue(L, -1);
         are_known = lua_rawget(L, known) != LUA_TNIL;
         lua_pop(L, 1);
     }
     lua_settop(L, column_set);
-    return are_known && has_keys;
+    return are_known;
 }
 
 /* Sets the fields of the table at 2 in the record at 1. */

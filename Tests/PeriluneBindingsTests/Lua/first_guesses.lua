@@ -2155,11 +2155,9 @@ Product:filter(~p.stock):fetch_count()  --> 1
 ]==])
 end)
 
-test("empty tables for the columns to change are refused, and the errors name perilune.null", function()
+test("an empty table of options is refused, and an empty table of columns changes nothing", function()
   guesses([==[%s]==], [==[
-invoice:update_changes{ due = nil }  --! update_changes{ column = perilune.null }
-invoice:update_changes({}, { returning = "*" })  --! update_changes{ column = perilune.null }
-Invoice:update_changes(invoice, {})  --! update_changes{ column = perilune.null }
+invoice:update_changes{}  --> false
 invoice:update{ due = nil }  --! perilune.null for NULL
 invoice:save{}  --! record:update_changes{ column = value }
 invoice:update_changes()  --> false

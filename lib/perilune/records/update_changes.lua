@@ -23,14 +23,6 @@ local function are_options(details, value)
   return true
 end
 
---- Raises for an empty table, in which a script has probably set columns to nil.
-local function check_given(change)
-  if type(change) == "table" and next(change) == nil and getmetatable(change) == nil then
-    errors.raise("argument", "update_changes{}: expected at least one column to change; a field that is nil does not exist, so use "
-      .. "update_changes{ column = perilune.null } for NULL, and update_changes() for the assigned fields")
-  end
-end
-
 --- Distinguishes the change from the options. Options may precede a function, or precede or follow a table.
 local function order(details, first, second, surplus)
   if surplus ~= nil then require("perilune.runtime.arity").refuse("update_changes", 2, surplus) end
@@ -50,7 +42,6 @@ local function read_arguments(details, first, ...)
     errors.raise("argument", "update_changes: expected a function or a table of columns, got " .. errors.describe(change)
       .. (type(change) == "string" and ("; use update_changes{ %s = value }"):format(change) or ""))
   end
-  check_given(change)
   return db, change, record_options.read("update_changes", options)
 end
 
