@@ -334,7 +334,7 @@ struct ModuleTests {
                 if to == "nobody" { throw PreviewFailure() }
                 return "would write to \(to)"
             }
-            mail.function("ping", effect: .external) { (to: String) in Issue.record("pinged") }
+            mail.function("ping", effect: .external) { (to: String) in _ = Issue.record("pinged") }
             mail.function(variadic: "all", effect: .external) { (names: [String]) -> Int in
                 Issue.record("all")
                 return 0
