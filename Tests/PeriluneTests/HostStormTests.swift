@@ -39,7 +39,7 @@ private final class Endings: Sendable {
     private func makeHost(_ place: ScriptPlace) async throws -> ScriptHost {
         var configuration = ScriptHost.Configuration(database: .inMemory())
         configuration.limits = LuaLimits(isCancellable: true)
-        configuration.output = .none
+        configuration.output = .discarded
         let host = try await place.host(configuration)
         try await host.register(module: "m") { m in
             m.function("wait") { () async throws in for _ in 0..<10 { await Task.yield() } }

@@ -298,7 +298,7 @@ struct RunningTests {
             try await place.host(configuration).run(source: source)
         }
         #expect(logged.lines == records.lines)
-        configuration.output = .none
+        configuration.output = .discarded
         try await place.host(configuration).run(source: source)
     }
 }

@@ -12,12 +12,18 @@ public struct JobQueue: Sendable {
         self.name = name
     }
 
+    /// The reaction to an unfinished job with the same key.
+    public enum KeyConflict: String, Sendable {
+        /// Adds no job, replaces the earlier job, or throws an error.
+        case ignore, replace, raise
+    }
+
     /// The options of a new job.
     public struct Options: Sendable {
         /// A key that is unique among the unfinished jobs of the queue.
         public var key: String?
-        /// The reaction to an unfinished job with the same key: "ignore", "replace" or "raise".
-        public var onKey: String?
+        /// The reaction to an unfinished job with the same key.
+        public var onKey: KeyConflict
         /// An ordering key. Jobs with the same ordering key run one at a time.
         public var orderBy: String?
         /// The minimum time before the job runs.
@@ -26,7 +32,9 @@ public struct JobQueue: Sendable {
         public var priority: Int
 
         /// Creates the options of a job, by default without a key or a delay.
-        public init(key: String? = nil, onKey: String? = nil, orderBy: String? = nil, delay: Duration? = nil, priority: Int = 0) {
+        public init(
+            key: String? = nil, onKey: KeyConflict = .ignore, orderBy: String? = nil, delay: Duration? = nil, priority: Int = 0
+        ) {
             (self.key, self.onKey, self.orderBy, self.delay, self.priority) = (key, onKey, orderBy, delay, priority)
         }
     }
@@ -42,7 +50,7 @@ public struct JobQueue: Sendable {
         try await host.callJobs("enqueue", name) { host in
             let table = try host.state.makeTable()
             if let key = options.key { try table.set("key", .string(LuaString(key))) }
-            if let onKey = options.onKey { try table.set("on_key", .string(LuaString(onKey))) }
+            try table.set("on_key", .string(LuaString(options.onKey.rawValue)))
             if let orderBy = options.orderBy { try table.set("order_by", .string(LuaString(orderBy))) }
             if let delay = options.delay { try table.set("delay", .number(delay / .seconds(1))) }
             try table.set("priority", .integer(Int64(options.priority)))

@@ -2,30 +2,31 @@
 public struct ChangesetRow: Sendable, Equatable {
     /// The name of the table.
     public let table: String
-    /// The kind of the change.
-    public let kind: RowChange.Kind
+    /// Whether the row was inserted, updated or deleted.
+    public let operation: RowChange.Kind
     /// The positions of the key columns, in the order of the table.
     public let keyColumns: [Int]
-    /// The values before the change, one for each column; `nil` for unchanged columns of an updated row. Empty for an inserted
-    /// row.
-    public let before: [StoredValue?]
-    /// The values after the change, one for each column; `nil` for unchanged columns of an updated row. Empty for a deleted row.
-    public let after: [StoredValue?]
+    /// The values before the change, in the order of the table's columns; `nil` for unchanged columns of an updated row. Empty for an
+    /// inserted row.
+    public let old: [StoredValue?]
+    /// The values after the change, in the order of the table's columns; `nil` for unchanged columns of an updated row. Empty for a
+    /// deleted row.
+    public let new: [StoredValue?]
 
     init(_ change: Changeset.Change) {
         let columns = 0..<change.columnCount
         table = change.table
-        kind = change.kind
+        operation = change.kind
         keyColumns = change.keyColumns
-        before = kind == .inserted ? [] : columns.map { change.old($0) }
-        after = kind == .deleted ? [] : columns.map { change.new($0) }
+        old = operation == .inserted ? [] : columns.map { change.old($0) }
+        new = operation == .deleted ? [] : columns.map { change.new($0) }
     }
 
-    var columnCount: Int { max(before.count, after.count) }
+    var columnCount: Int { max(old.count, new.count) }
 
     /// The values of the key columns.
     public var key: [StoredValue] {
-        keyColumns.map { (kind == .inserted ? after[$0] : before[$0]) ?? .null }
+        keyColumns.map { (operation == .inserted ? new[$0] : old[$0]) ?? .null }
     }
 
     /// A description of the row for messages, for example `row 3 of author`.

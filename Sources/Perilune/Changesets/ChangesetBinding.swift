@@ -118,14 +118,14 @@ private struct ColumnNames {
     func table(of row: ChangesetRow, in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 5)
         try table.rawSet("table", .string(LuaString(row.table)))
-        try table.rawSet("operation", .string(LuaString(row.kind.verb)))
+        try table.rawSet("operation", .string(LuaString(row.operation.verb)))
         let keyTable = try state.makeTable()
         for (place, value) in zip(row.keyColumns, row.key) {
             try keyTable.rawSet(name(place, of: row), luaValue(value, in: state))
         }
         try table.rawSet("key", .table(keyTable))
-        if !row.before.isEmpty { try table.rawSet("old", values(row.before, of: row, in: state)) }
-        if !row.after.isEmpty { try table.rawSet("new", values(row.after, of: row, in: state)) }
+        if !row.old.isEmpty { try table.rawSet("old", values(row.old, of: row, in: state)) }
+        if !row.new.isEmpty { try table.rawSet("new", values(row.new, of: row, in: state)) }
         return table
     }
 

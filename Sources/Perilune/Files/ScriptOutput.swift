@@ -12,7 +12,7 @@ public enum ScriptOutput: Sendable {
     /// A closure called on the host's thread with each line, without the line break.
     case closure(@Sendable (_ line: String) -> Void)
     /// Printed lines are discarded.
-    case none
+    case discarded
 
     /// The maximum number of bytes on standard output.
     var limitInBytes: Int? {
@@ -26,7 +26,7 @@ public enum ScriptOutput: Sendable {
         case .standardOutput: return
         case .log: write = Self.logging(environment.logger)
         case .closure(let body): write = body
-        case .none: write = { _ in }
+        case .discarded: write = { _ in }
         }
         try Self.replacePrint(in: state) { line in
             guard let output = RunOptions.current?.output else { return write(line.description) }
@@ -47,7 +47,7 @@ public enum ScriptOutput: Sendable {
         case .standardOutput: Swift.print(line)
         case .log: Self.logging(environment.logger)(line)
         case .closure(let body): body(line)
-        case .none: break
+        case .discarded: break
         }
     }
 

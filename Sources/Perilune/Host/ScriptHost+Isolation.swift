@@ -24,7 +24,7 @@ extension ScriptHost {
         setup.isDeterministic = configuration.isDeterministic
         setup.limits = configuration.limits
         setup.outputLimitInBytes = configuration.output.limitInBytes
-        if case .none = configuration.output { setup.prints = false }
+        if case .discarded = configuration.output { setup.prints = false }
         setup.context = environment.context
         let clock = environment.date.manualClock
         setup.clock = clock.flatMap { ClockLink.microseconds(of: $0) }

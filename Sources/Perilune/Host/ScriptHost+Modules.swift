@@ -23,10 +23,12 @@ extension ScriptHost {
     ///   - documentation: A description of the module for people.
     ///   - define: A closure that adds the functions.
     /// - Throws: `LuaError` with code `usage` if a script has already required a module with this name, because the script would keep the
-    ///   previous module; or if the name is reserved for a Lua library or `perilune`.
+    ///   previous module; if the name is reserved for a Lua library or `perilune`; if the result of a function is not `Encodable`; or if
+    ///   `parameters` of a function has too many names, or one twice.
     public func register(module name: String, _ documentation: String = "", _ define: @Sendable (ScriptModule) -> Void) throws {
         let module = ScriptModule(name)
         define(module)
+        if let failure = module.failure { throw failure }
         try modules.add(RegisteredModule(name: name, documentation: documentation, functions: module.functions))
     }
 

@@ -63,9 +63,9 @@ extension ScriptHost {
             throw LuaError(
                 .usage, "the output of single runs can be redirected only in a host whose `output` is not standard output")
         }
-        if case .none = output, !backend.usesHostState {
+        if case .discarded = output, !backend.usesHostState {
             throw LuaError(
-                .usage, "the output of single runs can be redirected only in an isolated host whose `output` is not `none`")
+                .usage, "the output of single runs can be redirected only in an isolated host whose `output` is not `discarded`")
         }
     }
 }

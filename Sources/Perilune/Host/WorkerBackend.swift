@@ -293,7 +293,7 @@ final class WorkerBackend: ScriptBackend {
             printedLine = []
             if case .closure(let body) = output { return body(line) }
             host.environment.logger.info("\(line)", metadata: runMetadata.isEmpty ? nil : runMetadata, source: "script")
-        case .none: break
+        case .discarded: break
         }
     }
 

@@ -52,6 +52,8 @@ public final class ScriptModule {
 
     let name: String
     package private(set) var functions: [Function] = []
+    /// The first function that cannot be registered.
+    package private(set) var failure: LuaError?
 
     package init(_ name: String) {
         self.name = name
@@ -146,6 +148,26 @@ public final class ScriptModule {
         }
     }
 
+    /// Reports a result that cannot be passed to Lua. Less constrained than the other overloads, so that it is chosen only for such results.
+    @available(*, deprecated, message: "the result must conform to Encodable; use `_ = ...` to return nothing")
+    public func function<each Argument: Decodable & Sendable, Result: Sendable>(
+        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
+        _ body: @escaping @Sendable (repeat each Argument) throws -> Result,
+        preview: (@Sendable (repeat each Argument) throws -> Result)? = nil
+    ) {
+        note(.notEncodable(Result.self), in: name)
+    }
+
+    /// Reports a result of an asynchronous function that cannot be passed to Lua.
+    @available(*, deprecated, message: "the result must conform to Encodable; use `_ = ...` to return nothing")
+    public func function<each Argument: Decodable & Sendable, Result: Sendable>(
+        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
+        _ body: @escaping @Sendable (repeat each Argument) async throws -> Result,
+        preview: (@Sendable (repeat each Argument) throws -> Result)? = nil
+    ) {
+        note(.notEncodable(Result.self), in: name)
+    }
+
     /// Adds a variadic function, which accepts any number of arguments of one type.
     ///
     /// ```swift
@@ -189,11 +211,16 @@ public final class ScriptModule {
     ) {
         precondition(!functions.contains { $0.name == name }, "the module \(self.name) has two functions named \(name)")
         let described = Parameter.list(parameters, repeat each type)
+        if let reason = LuaError.reason(against: parameters, of: described) { note(reason, in: name) }
         functions.append(
             Function(
                 name: name, documentation: documentation, parameters: described,
                 result: result.map { TypeNames.name(of: $0) }, effect: effect, isAsynchronous: isAsynchronous, make: make,
                 makeRecorded: recorded, checkArguments: check ?? Self.check(of: (repeat (each Argument).self))))
+    }
+
+    private func note(_ failure: LuaError, in function: String) {
+        self.failure = self.failure ?? failure.prefixed("\(name).\(function)")
     }
 
     /// Returns a closure that checks arguments by decoding them.
@@ -216,5 +243,22 @@ extension ScriptModule.Parameter {
             list.append(ScriptModule.Parameter(name: name, type: TypeNames.name(of: type)))
         }
         return list
+    }
+}
+
+extension LuaError {
+    /// Returns the error for a result that cannot be passed to Lua.
+    static func notEncodable(_ type: Any.Type) -> LuaError {
+        LuaError(.usage, "the result \(type) must conform to Encodable; to return nothing, write `_ = ...` in the closure")
+    }
+
+    /// Returns the error for names of parameters that do not fit the parameters: too many names, or a repeated one. Fewer names are allowed.
+    static func reason(against names: [String], of parameters: [ScriptModule.Parameter]) -> LuaError? {
+        if names.count > parameters.count {
+            let count = "\(parameters.count) parameter\(parameters.count == 1 ? "" : "s")"
+            return LuaError(.usage, "`parameters` has \(names.count) names, but the closure has \(count)")
+        }
+        guard let repeated = names.indices.first(where: { names[..<$0].contains(names[$0]) }) else { return nil }
+        return LuaError(.usage, "`parameters` contains `\(names[repeated])` twice")
     }
 }

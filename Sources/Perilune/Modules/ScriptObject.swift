@@ -119,10 +119,16 @@ public final class ScriptObjectType<Object: ScriptObject> {
         _ name: String, _ documentation: String, _ names: [String] = [], _ type: repeat (each Argument).Type, result: Any.Type?,
         isProperty: Bool = false
     ) {
+        let parameters = ScriptModule.Parameter.list(names, repeat each type)
+        if let reason = LuaError.reason(against: names, of: parameters) { fail(reason, in: name) }
         members.append(
             ScriptMember(
-                name: name, documentation: documentation, parameters: ScriptModule.Parameter.list(names, repeat each type),
+                name: name, documentation: documentation, parameters: parameters,
                 result: result.map { TypeNames.name(of: $0) }, isProperty: isProperty))
+    }
+
+    private func fail(_ reason: LuaError, in member: String) {
+        failure = failure ?? reason.prefixed("\(type.name):\(member)")
     }
 
     private func attempt(_ body: (_ state: LuaState) throws -> Void) {
@@ -284,6 +290,26 @@ public final class ScriptObjectType<Object: ScriptObject> {
                 []
             }
         }
+    }
+
+    /// Reports a result that cannot be passed to Lua. Less constrained than the other overloads, so that it is chosen only for such results.
+    @available(*, deprecated, message: "the result must conform to Encodable; use `_ = ...` to return nothing")
+    public func method<each Argument: Decodable & Sendable, Result>(
+        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: ScriptModule.Effect = .undeclared,
+        _ body: @escaping (Object, repeat each Argument) throws -> Result,
+        preview: ((Object, repeat each Argument) throws -> Result)? = nil
+    ) {
+        fail(.notEncodable(Result.self), in: name)
+    }
+
+    /// Reports a result of an asynchronous method that cannot be passed to Lua.
+    @available(*, deprecated, message: "the result must conform to Encodable; use `_ = ...` to return nothing")
+    public func method<each Argument: Decodable & Sendable, Result: Sendable>(
+        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: ScriptModule.Effect = .undeclared,
+        _ body: @escaping @Sendable (Object, repeat each Argument) async throws -> Result,
+        preview: (@Sendable (Object, repeat each Argument) throws -> Result)? = nil
+    ) {
+        fail(.notEncodable(Result.self), in: name)
     }
 
     /// - Parameters:

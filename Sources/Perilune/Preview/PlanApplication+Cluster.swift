@@ -99,7 +99,7 @@ struct ClusterPlanApplication {
         }
 
         private func requireUnchanged(_ row: ChangesetRow) throws {
-            let (names, values) = known(row.before, try columns(of: row))
+            let (names, values) = known(row.old, try columns(of: row))
             let isThere =
                 try run("SELECT 1 FROM \(row.table.quotedName) WHERE \(Self.condition(names))", values, row) == SQLITE_ROW
             guard isThere else { throw PlanError(.conflict, "conflict: \(row.rowText) has changed since the plan was made") }
@@ -107,8 +107,8 @@ struct ClusterPlanApplication {
 
         private func apply(_ row: ChangesetRow) throws {
             let names = try columns(of: row), table = row.table.quotedName
-            let (old, former) = known(row.before, names), (new, later) = known(row.after, names)
-            switch row.kind {
+            let (old, former) = known(row.old, names), (new, later) = known(row.new, names)
+            switch row.operation {
             case .inserted:
                 let places = new.map { _ in "?" }.joined(separator: ", ")
                 try change("INSERT INTO \(table) (\(new.joined(separator: ", "))) VALUES (\(places))", later, row)

@@ -109,6 +109,7 @@ public struct ScenarioOptions: Sendable {
     public mutating func register(module name: String, _ documentation: String = "", _ define: (ScriptModule) -> Void) {
         let module = ScriptModule(name)
         define(module)
+        precondition(module.failure == nil, module.failure?.message ?? "")
         modules.append(RegisteredModule(name: name, documentation: documentation, functions: module.functions))
     }
 }

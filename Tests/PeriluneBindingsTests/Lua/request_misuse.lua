@@ -70,7 +70,12 @@ test("a table of columns instead of a database, a key or options is refused, and
   equal(Author:exists("name"), false)
   for _, verb in ipairs{ "update", "save", "refresh" } do
     matches(fails("unknown_option", record[verb], record, { name = "y" }), "record:update_changes{ column = value }")
+    -- Names of options that other functions have are ordinary columns here.
+    for _, column in ipairs{ "delay", "timeout", "comment", "interval", "limit" } do
+      matches(fails("unknown_option", record[verb], record, { [column] = 1 }), "no option `" .. column .. "`; use record:update_changes{ column = value }")
+    end
   end
+  matches(fails("unknown_option", Author.insert, Author, { name = "z" }, { delay = 1 }), "no option `delay`; use Class:insert{ column = value }")
   matches(fails("unknown_option", record.update, record, { on_conflit = "ignore" }), "on_conflict")
 end)
 

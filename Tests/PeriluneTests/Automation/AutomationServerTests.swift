@@ -53,7 +53,7 @@ import Testing
         func configuration(_ name: String) -> ScriptHost.Configuration {
             var configuration = ScriptHost.Configuration(
                 database: .pool(path(name), migrations: Self.schema, inEveryContext: true))
-            configuration.output = .none
+            configuration.output = .discarded
             return configuration
         }
 

@@ -32,12 +32,34 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
+    func `a job with a key in use is ignored, replaces the earlier one, or raises an error`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
+        let mails = host.jobs("mail")
+        let first = try await mails.enqueue("one", .init(key: "a"))
+        #expect(try await mails.enqueue("two", .init(key: "a", onKey: .ignore)) == first)
+        #expect(try await mails.enqueue("three", .init(key: "a", onKey: .replace)) == first)
+        let error = await #expect(throws: LuaError.self) {
+            try await mails.enqueue("four", .init(key: "a", onKey: .raise))
+        }
+        #expect(error?.kind == "job_exists")
+        let seen: [String] = try await host.run(
+            source: """
+                local seen = {}
+                local handler = perilune.jobs("mail"):handle(function(job) seen[#seen + 1] = job end)
+                perilune.sleep("1m")
+                handler:cancel()
+                return seen
+                """)
+        #expect(seen == ["three"])
+    }
+
+    @Test(arguments: ScriptPlace.allCases)
     func `invalid options of an enqueued job are reported`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         let error = await #expect(throws: LuaError.self) {
-            try await host.jobs("mail").enqueue(1, .init(key: "a", onKey: "replaced"))
+            try await host.jobs("mail").enqueue(1, .init(key: ""))
         }
-        #expect(error?.kind == "unknown_on_key")
+        #expect(error?.kind == "argument")
     }
 
     // MARK: - Handlers in Swift

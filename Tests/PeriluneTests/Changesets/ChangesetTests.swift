@@ -29,11 +29,11 @@ import Testing
         let changeset = try record("UPDATE author SET name = 'Ibsen' WHERE id = 2; DELETE FROM author WHERE id = 1")
         #expect(try names() == ["Ibsen"])
         let rows = try changeset.rows()
-        #expect(rows.map(\.kind) == [.deleted, .updated] || rows.map(\.kind) == [.updated, .deleted])
-        let update = try #require(rows.first { $0.kind == .updated })
+        #expect(rows.map(\.operation) == [.deleted, .updated] || rows.map(\.operation) == [.updated, .deleted])
+        let update = try #require(rows.first { $0.operation == .updated })
         #expect(update.key == [.integer(2)])
-        #expect(update.before == [.integer(2), .text(Array("Verne".utf8))])
-        #expect(update.after == [nil, .text(Array("Ibsen".utf8))])
+        #expect(update.old == [.integer(2), .text(Array("Verne".utf8))])
+        #expect(update.new == [nil, .text(Array("Ibsen".utf8))])
         let counts = try queue.write { db in try changeset.inverted().apply(to: db) }
         #expect(counts.applied == 2)
         #expect(try names() == ["Melville", "Verne"])
@@ -44,7 +44,7 @@ import Testing
         let second = try record("UPDATE author SET name = 'Sand' WHERE id = 2")
         let both = try first.followed(by: second)
         #expect(try both.rows().count == 1)
-        #expect(try both.rows()[0].after[1] == .text(Array("Sand".utf8)))
+        #expect(try both.rows()[0].new[1] == .text(Array("Sand".utf8)))
         #expect(try both.followed(by: both.inverted()).isEmpty)
     }
 

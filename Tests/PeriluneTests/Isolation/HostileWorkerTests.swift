@@ -26,7 +26,7 @@ import Testing
             if !late.isEmpty { try Data(late).write(to: URL(fileURLWithPath: "\(folder)/\(name).late")) }
             let host = try await makeIsolatedHost {
                 $0.database = .queue("\(folder)/\(name)", inEveryContext: true)
-                $0.output = .none
+                $0.output = .discarded
                 $0.limits = LuaLimits(time: grace)
                 $0.isolation = .process(grace: grace, program: Self.program)
             }

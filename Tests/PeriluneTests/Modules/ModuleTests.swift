@@ -334,7 +334,7 @@ struct ModuleTests {
                 if to == "nobody" { throw PreviewFailure() }
                 return "would write to \(to)"
             }
-            mail.function("ping", effect: .external) { (to: String) in Issue.record("pinged") }
+            mail.function("ping", effect: .external) { (to: String) in _ = Issue.record("pinged") }
             mail.function(variadic: "all", effect: .external) { (names: [String]) -> Int in
                 Issue.record("all")
                 return 0
@@ -429,6 +429,64 @@ struct ModuleTests {
         #expect(error?.code == .usage)
         #expect(error?.message.hasPrefix("the module `m` cannot be registered again, because a script has required it") == true)
         try await host.register(module: "n") { $0.function("number") { () -> Int in 4 } }
+    }
+
+    private struct Plain: Sendable {
+        var number = 1
+    }
+
+    private final class Account: ScriptHandle {
+        static let scriptName = "account"
+
+        static func describe(_ account: ScriptObjectType<Account>) {
+            account.method("total", parameters: ["a", "b"]) { (_, a: Int) in a }
+        }
+    }
+
+    // The deprecation marks the calls that the compiler reports in programs.
+    @available(*, deprecated)
+    @Test func `a function whose result is not Encodable cannot be registered`() async throws {
+        let host = try await ScriptHost(database: .inMemory())
+        let functions: [@Sendable (ScriptModule) -> Void] = [
+            { $0.function("f") { (number: Int) in Plain(number: number) } },
+            { $0.function("f") { (number: Int) -> Plain in Plain(number: number) } },
+            { $0.function("f") { (number: Int) async in Plain(number: number) } },
+        ]
+        for function in functions {
+            let error = await #expect(throws: LuaError.self) { try await host.register(module: "m", "", function) }
+            #expect(error?.code == .usage)
+            let reason = "must conform to Encodable; to return nothing, write `_ = ...` in the closure"
+            #expect(error?.message == "m.f: the result Plain \(reason)")
+        }
+    }
+
+    @Test func `closures with and without a result, with await and throw choose the fitting kind of function`() throws {
+        let module = ScriptModule("m")
+        module.function("value") { (a: Int) in a }
+        module.function("nothing") { (a: Int) in _ = a }
+        module.function("throws") { (_: Int) in throw CancellationError() }
+        module.function("await") { (a: Int) in
+            await Task.yield()
+            return a
+        }
+        module.function("await_nothing") { (_: Int) async in await Task.yield() }
+        #expect(module.failure == nil)
+        #expect(module.functions.map { $0.result != nil } == [true, false, false, true, false])
+        #expect(module.functions.map(\.isAsynchronous) == [false, false, false, true, true])
+    }
+
+    @Test func `names of parameters that do not fit the closure are reported`() async throws {
+        let host = try await ScriptHost(database: .inMemory())
+        let tooMany = await #expect(throws: LuaError.self) {
+            try await host.register(module: "m") { $0.function("f", parameters: ["a", "b"]) { (a: Int) in a } }
+        }
+        #expect(tooMany?.message == "m.f: `parameters` has 2 names, but the closure has 1 parameter")
+        let twice = await #expect(throws: LuaError.self) {
+            try await host.register(module: "m") { $0.function("f", parameters: ["a", "a"]) { (a: Int, _: Int) in a } }
+        }
+        #expect(twice?.message == "m.f: `parameters` contains `a` twice")
+        let method = #expect(throws: LuaError.self) { try Account.annotations() }
+        #expect(method?.message == "account:total: `parameters` has 2 names, but the closure has 1 parameter")
     }
 
     @Test(arguments: ScriptPlace.allCases) func `a module cannot have the name of a built-in library`(_ place: ScriptPlace)

@@ -68,7 +68,7 @@ import Testing
     @Test func `the output of a host that prints to standard output cannot be redirected`() async throws {
         let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory()))
         let error = await #expect(throws: LuaError.self) {
-            try await ScriptHost.withOptions(RunOptions(output: ScriptOutput.none)) { try await host.run(source: "print(1)") }
+            try await ScriptHost.withOptions(RunOptions(output: .discarded)) { try await host.run(source: "print(1)") }
         }
         #expect(error?.code == .usage)
     }

@@ -1072,12 +1072,16 @@ sections.perilune = {
 
 -- Options -------------------------------------------------------------------------------------------------------------------------------
 
-sections.option = {
+--- The options for conflicts and returned columns, of verbs whose other names are more likely columns than options.
+sections.conflict_option = {
   ["unique_by conflict_target on_conflict_columns conflict_columns index_elements conflict unique_columns key_columns uniqueness conflict_fields unique_fields"] =
     "use the option `target` of upsert",
   ["update_only do_update set_ update_fields update_columns on_duplicate_key_update"] = "use the option `update` of upsert: a list of columns, or columns with values",
   ["or_replace or_ignore ignore_conflicts ignore_duplicates ignore replace on_duplicate skip_duplicates"] = "use the option on_conflict = \"ignore\" or \"replace\"",
   ["return_ returns return_columns returning_all"] = "use the option `returning`",
+}
+
+sections.option = {
   ["if_not_exist ifnotexists exists_ok"] = "use the option `if_not_exists`", ["temp"] = "use the option `temporary`",
   ["ondelete delete cascade on_deletion"] = "use the option on_delete = \"cascade\"", ["onupdate"] = "use the option on_update = \"cascade\"",
   ["foreign_key fk foreign_keys from"] = "use the option `columns`, the columns of the foreign key", ["references primary_key target_columns to_columns"] = "use the option `referenced`",
@@ -1240,7 +1244,8 @@ sections.scenario_option = {
   ["examples params parameters each parametrize with table_"] = "use the option `cases`", ["date now freeze_time time at today"] = "use the option `clock`",
   ["retries repeat_"] = "use the option `retry`", ["db db_ data fixtures"] = "use the option `template`, or `database`",
 }
-for _, name in ipairs{ "queue", "retry", "write", "index", "definition_of_trigger", "reference", "class", "association", "table", "list", "migrator", "automation", "trigger", "scenario", "job" } do continued[name .. "_option"] = { "option" } end
+for _, name in ipairs{ "queue", "retry", "index", "definition_of_trigger", "reference", "class", "association", "table", "migrator", "automation", "trigger", "scenario", "job" } do continued[name .. "_option"] = { "option" } end
+continued.option, continued.write_option, continued.list_option = { "conflict_option" }, { "conflict_option" }, { "conflict_option" }
 
 -- Scenarios -------------------------------------------------------------------------------------------------------------------------------
 

@@ -94,7 +94,7 @@ final class WorkerServer: Sendable {
         configuration.isDeterministic = setup.isDeterministic
         configuration.limits = setup.limits
         configuration.signals = setup.signals
-        configuration.output = .none
+        configuration.output = .discarded
         // A source without modules, which prevents a search for files. `HostModules` requests the modules from the host.
         if setup.hasModules { configuration.moduleSources = [.lookup { _ in nil }] }
         configuration.callbackErrors =
