@@ -112,12 +112,23 @@ end
 
 local function fetch_records(db, sql, ...) return fetch_sql(native_records.fetch_records, db, sql, ...) end
 
+--- Checks a statement of a class if one of its arguments may be a date. The module added_members.lua of the requests defines
+-- `fetching.check_statement`.
+local function check_values(verb, class, sql, ...)
+  local values = table.pack(...)
+  for index = 1, values.n do
+    local kind = type(values[index])
+    if kind == "userdata" or kind == "table" then return fetching.check_statement(verb, class, sql, values) end
+  end
+end
+
 --- Calls a fetch function of the row path depending on the arguments: none (the whole table), SQL with arguments, or a statement
 -- with arguments.
 local function run(class, verb, on_database, on_statement, db, count, source, ...)
   if count == 0 then return on_database(db, record_class.description(class, db).select, class) end
   if type(source) == "string" then
     check_is_statement(verb, source)
+    if count > 1 then check_values(verb, class, source, ...) end
     return on_database(db, source, class, ...)
   end
   if native_records.is_statement(source) then return on_statement(source, class, ...) end
@@ -199,6 +210,7 @@ end
 
 function methods:fetch_one(db)
   db = checks.database("fetch_one: argument 1", db)
+  check_values("fetch_one", self.class, self.sql, table.unpack(self.arguments, 1, self.arguments.n))
   return decode_one(record_class.info(self.class),
     fetch_sql(native_records.fetch_record, db, self.sql, self.class, table.unpack(self.arguments, 1, self.arguments.n)))
 end
@@ -206,6 +218,7 @@ end
 function methods:fetch_count(db)
   db = checks.database("fetch_count: argument 1", db)
   local arguments = self.arguments
+  check_values("fetch_count", self.class, self.sql, table.unpack(arguments, 1, arguments.n))
   if not self.sql:find(";", 1, true) then
     return db:fetch_value("SELECT COUNT(*) FROM (" .. self.sql .. "\n)", table.unpack(arguments, 1, arguments.n))
   end
