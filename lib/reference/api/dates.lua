@@ -3,14 +3,18 @@
 ---Dates and times in UTC with microseconds, and components such as a time of day.
 ---
 ---Columns declared `DATE`, `DATETIME` or `TIMESTAMP` hold dates in records. Dates can be compared with `==`, `<` and `<=`. `date + 60` and
----`date - 60` move by seconds, and `date - other` is the difference in seconds.
+---`date - 60` move by seconds, and `date - other` is the difference in seconds. `<` and `<=` also compare a date with text or Unix
+---seconds, but `record.due == "2026-03-31"` is always false: use `record.due == perilune.date("2026-03-31")`.
 ---
 ---A `DATE` column stores a day, `2026-03-31`, and conditions on it compare days. `DATETIME` and `TIMESTAMP` columns store
 ---`2026-03-31 18:30:00.000`; a write cuts off smaller fractions. Conditions on them also match text without trailing zeros, as
----`CURRENT_TIMESTAMP` writes it. Groups compare dates in the same way. The option `types = { due = "datetime" }` of a record stores dates in full in a `DATE` column.
+---`CURRENT_TIMESTAMP` writes it. Groups compare dates in the same way; `distinct` and `order` compare the stored texts. The option
+---`types = { due = "datetime" }` of a record stores dates in full in a `DATE` column.
 ---
----In SQL text, and in columns with other declared types, a date is the text `2026-03-31 00:00:00.000`. It is not equal to the text
----`2026-03-31`, and sorts after it. Pass `date:format("YMD")` for columns that hold days. For a `TEXT` column with days, use the
+---In SQL text, and in columns with other declared types, a date is the text `2026-03-31 00:00:00.000`. It is not equal to the texts
+---`2026-03-31` and `2026-03-31 00:00:00`, and sorts after them, so that `db:fetch_all("... WHERE at >= ?", date)` omits a row that
+---`CURRENT_TIMESTAMP` wrote at that instant. Use a condition of a class, such as `Class.c.at:ge(date)`, or pass
+---`date:format("YMD_HMS")`. Pass `date:format("YMD")` for columns that hold days. For a `TEXT` column with days, use the
 ---option `types = { due = "date" }` of a class: its fields are then dates, and conditions compare days. Dates are still written with their
 ---time.
 ---
