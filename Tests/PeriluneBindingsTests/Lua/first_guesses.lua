@@ -2123,3 +2123,11 @@ db:fetch_one("SELECT :name AS n", { [":name"] = "Ada" })  --! { name = value }
 db:fetch_one("SELECT :name AS n", { nam = "Ada" })  --! did you mean "name"?
 ]==])
 end)
+
+test("a local time that is given to perilune.date leads to the call with a time zone", function()
+  guesses([==[%s]==], [==[
+perilune.date.from_local("2026-03-31 09:30")  --! perilune.date_components("2026-03-31 09:30"):date("Europe/Berlin")
+perilune.date.in_zone("2026-03-31 09:30", "Europe/Berlin")  --! :date("local")
+perilune.date.utc(2026, 3, 31)  --! which is in UTC
+]==])
+end)

@@ -938,7 +938,9 @@ sections.open_blob = {
 sections.date = {
   ["month_names day_names weekday_names"] = "dates have no names in words; use a list of your own",
   ["is_valid valid validate try_parse"] = "use pcall(perilune.date, text)",
-  ["utc local_ zone timezone"] = "use perilune.date{ year = 2026, month = 3, day = 1 }, in UTC, with zone_in_minutes for others",
+  ["utc"] = "use perilune.date{ year = 2026, month = 3, day = 1 }, which is in UTC",
+  ["local_ from_local local_time of_local make_local localize zone in_zone timezone time_zone with_zone from_zone mktime"] =
+    "use perilune.date_components(\"2026-03-31 09:30\"):date(\"Europe/Berlin\"), or :date(\"local\")",
   ["range between each sequence"] = "use a loop with date = date:add{ days = 1 }",
   ["compare min max equals is_before is_after before after"] = "compare dates with <, <=, == and >",
   ["parse from_string from_text of new create make from_iso8601 fromisoformat from_iso parse_iso strptime"] = "use perilune.date(\"2026-03-01\")",
