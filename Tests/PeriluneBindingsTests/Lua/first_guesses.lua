@@ -2131,3 +2131,11 @@ perilune.date.in_zone("2026-03-31 09:30", "Europe/Berlin")  --! :date("local")
 perilune.date.utc(2026, 3, 31)  --! which is in UTC
 ]==])
 end)
+
+test("guesses for an element of a JSON array lead to json_each", function()
+  guesses([==[local Customer = perilune.record("customer") return %s]==], [==[
+Customer.c.name:json_contains("A")  --! json_each(column, '$.name') WHERE value = ?
+Customer.c.name:json_each()  --! json_each(column, '$.name') WHERE value = ?
+Customer.c.name:has("A")  --! json_each(column) WHERE value = ?
+]==])
+end)

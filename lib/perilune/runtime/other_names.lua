@@ -321,7 +321,8 @@ local patterns = {
 
 sections.column = {
   ["has_key has_member json_has contains_key json_exists"] = "use column:json_type(\"name\"):is_not_null(), which is true if the member exists",
-  ["json_contains contains_json"] = "use column:json(\"name\"):eq(value) for each member",
+  ["json_contains contains_json json_each json_overlaps has_element array_contains"] = "use column:json(\"name\"):eq(value) for a member, and "
+    .. "filter(\"EXISTS (SELECT 1 FROM json_each(column, '$.name') WHERE value = ?)\", value) for an element of an array",
   ["equals equal is_equal is_equal_to equal_to eql same_as eq_ equals_to"] = "use column:eq(value)",
   ["not_equal neq not_eq not_equals is_not_equal differs unequal not_equal_to distinct_from"] = "use column:ne(value)",
   ["gte greater_or_equal greater_than_or_equal at_least greater_equal greater_than_or_equal_to from since geq"] = "use column:ge(value)",
@@ -336,7 +337,9 @@ sections.column = {
   ["ilike icontains iregex like_ilike ilike_ like_ignore_case"] = "use column:like(pattern) or column:contains(text), which ignore the case of ASCII letters",
   ["startswith starts begins_with istartswith has_prefix prefix start_with"] = "use column:starts_with(text)",
   ["endswith ends iendswith has_suffix suffix end_with"] = "use column:ends_with(text)",
-  ["has includes include containing contains_text substring_of find"] = "use column:contains(text)",
+  ["has includes include"] = "use column:contains(text) for a part of a text, and filter(\"EXISTS (SELECT 1 FROM json_each(column) WHERE value = ?)\", "
+    .. "value) for an element of a JSON array",
+  ["containing contains_text substring_of find"] = "use column:contains(text)",
   ["not_like unlike not_ilike does_not_match not_contains"] = "use ~column:like(pattern)",
   ["matches regex rlike regexp_match pattern similar_to matching"] = "use column:glob(pattern) or column:like(pattern); column:regexp(pattern) calls "
     .. "the function `regexp` of db:add_function, and column:match(pattern) is for full-text tables",
