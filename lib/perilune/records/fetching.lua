@@ -133,6 +133,7 @@ local function run(class, verb, on_database, on_statement, db, count, source, ..
   end
   if native_records.is_statement(source) then return on_statement(source, class, ...) end
   local cure = math.type(source) == "integer" and verb ~= "fetch_count" and ("use Class:limit(%d):%s() for some of the rows"):format(source, verb)
+    or type(source) == "table" and getmetatable(source) == nil and source[1] ~= nil and ("use Class:filter_key{ 1, 2 }:%s() for keys"):format(verb)
     or ("use Class:filter{ column = value }:%s() for conditions"):format(verb)
   raise("argument", ("%s: argument 1: expected SQL or a prepared statement, got %s; %s"):format(verb, errors.describe(source), cure))
 end

@@ -43,6 +43,9 @@ sections.request = {
   ["dicts as_dicts mappings as_hashes"] = "use fetch_all() of select(\"column\", ...), whose rows have the columns as fields",
   ["in_groups_of in_slices"] = "use in_batches(size)",
   ["set_by_id update_by_id update_by_pk"] = "use filter_key(key):update_all{ column = value }",
+  ["index_by key_by fetch_map fetch_dictionary fetch_dict fetch_hash to_map as_map"] =
+    "use a loop: for key, value in request:select(\"key\", \"value\"):tuples() do map[key] = value end",
+  ["as_cte to_cte"] = "use perilune.common_table(name, request)",
   ["excluding without_records"] = "use filter(~Class.c.id:is_in{ 1, 2 })",
   ["missing where_missing without_any"] = "use filter(Class.association:is_empty())",
   ["associated where_associated with_any"] = "use filter(Class.association:exists())",
@@ -85,8 +88,8 @@ sections.request = {
   ["minimum smallest lowest fetch_min min_of"] = "use min(\"column\")",
   ["sum_of add_up fetch_sum summarize"] = "use sum(\"column\")",
   ["aggregate calculate"] = "use sum, average, min, max or fetch_count, or select(Class.c.total:sum():as(\"sum\")):fetch_one() for several",
-  ["any has_any is_present present some has_rows any_rows contains_row"] = "use exists()",
-  ["empty is_none blank is_blank no_rows"] = "use is_empty()",
+  ["any has_any is_present present some has_rows any_rows contains_row is_not_empty not_empty"] = "use exists()",
+  ["empty is_none blank is_blank no_rows not_exists"] = "use is_empty()",
   ["many"] = "use fetch_count() > 1",
   ["next_row for_loop each iter iterate iterator for_each find_each stream cursor fetch_cursor ipairs items nrows each_row each_record walk"] =
     "use for record in request:rows() do ... end",
@@ -104,7 +107,8 @@ sections.request = {
     .. "alias_column"] =
     "use annotated_with(expression:as(\"name\")) to add a column, select(...) to replace the columns",
   ["distinct_on uniq unique uniq_by dedupe"] = "use distinct()",
-  ["includes include including with with_ eager eager_load eager_load_all prefetch prefetch_related select_related joinedload selectinload "
+  ["with with_"] = including .. ", and perilune.common_table(name, request) for WITH in SQL",
+  ["includes include including eager eager_load eager_load_all prefetch prefetch_related select_related joinedload selectinload "
     .. "subqueryload load_with options populate preload_all fetch_with with_related related include_all with_relations contains_eager "
     .. "includes_all joined_load select_in_load including_associations"] = including,
   ["insert_or_ignore insert_ignore create_or_ignore insert_if_missing insert_unless_exists"] = "use Class:insert({ column = value }, { on_conflict = \"ignore\" })",
@@ -1081,6 +1085,7 @@ sections.option = {
   ["null nullable allow_null not_null required"] = "use the method: :not_null()", ["default default_value"] = "use the method: :default(value)",
   ["index indexed"] = "use the method :indexed()", ["unique_"] = "use the method :unique()", ["auto_increment autoincrement_"] = "use the option `autoincrement`",
   ["paranoid acts_as_paranoid deleted_at soft_deletes"] = "use the option soft_delete = \"deleted_at\"", ["created_at updated_at timestamp record_timestamps"] = "use the option timestamps = true",
+  ["history audit audited versioned versions paper_trail"] = "use perilune.history(Class), and history:install(db) once",
   ["version optimistic_lock optimistic_locking locking"] = "use the option lock_version = \"column\"", ["enum enums"] = "use the option types = { column = perilune.enum{ ... } }",
   ["pk key id"] = "use the option `primary_key`",
   ["columns fields"] = "list the names of the columns in order", ["validate validations validates constraints rules validators"] = validations, ["hooks callbacks"] = hooks,
