@@ -466,6 +466,7 @@ test("a date in a statement of a class cannot be compared with a column of days"
   local source = Plot:from_sql("SELECT * FROM plot WHERE planted = ?", date)
   for _, verb in ipairs{ "fetch_all", "fetch_one", "fetch_count", "rows" } do refused(source[verb], source) end
   refused(Plot.fetch_all, Plot, "SELECT * FROM plot AS p WHERE p.planted BETWEEN :first AND :last", { first = date, last = date })
+  refused(Plot.fetch_all, Plot, "SELECT * FROM plot WHERE id > ? AND id < ? AND at IS NOT ? AND planted = ?", 0, 9, nil, date)
   equal(#Plot:fetch_all("SELECT * FROM plot WHERE planted = ?", date:format("YMD")), 1)
   equal(#Plot:fetch_all("SELECT * FROM plot WHERE planted = date(?)", date), 1)
   equal(#Plot:fetch_all("SELECT * FROM plot WHERE at = ?", date), 1)

@@ -112,13 +112,21 @@ end
 
 local function fetch_records(db, sql, ...) return fetch_sql(native_records.fetch_records, db, sql, ...) end
 
+--- The types of values that may be a date, or a table with dates.
+local may_be_date = { userdata = true, table = true }
+
+local function has_date(values)
+  for index = 1, values.n do
+    if may_be_date[type(values[index])] then return true end
+  end
+  return false
+end
+
 --- Checks a statement of a class if one of its arguments may be a date. The module added_members.lua of the requests defines
 -- `fetching.check_statement`.
-local function check_values(verb, class, sql, ...)
-  local values = table.pack(...)
-  for index = 1, values.n do
-    local kind = type(values[index])
-    if kind == "userdata" or kind == "table" then return fetching.check_statement(verb, class, sql, values) end
+local function check_values(verb, class, sql, first, second, ...)
+  if may_be_date[type(first)] or may_be_date[type(second)] or select("#", ...) > 0 and has_date(table.pack(...)) then
+    fetching.check_statement(verb, class, sql, table.pack(first, second, ...))
   end
 end
 
@@ -196,7 +204,7 @@ function source_metatable.__index(_, name)
 end
 
 function fetching.make_source(class, sql, arguments)
-  return setmetatable({ class = class, sql = sql, arguments = arguments }, source_metatable)
+  return setmetatable({ class = class, sql = sql, arguments = arguments, has_date = has_date(arguments) }, source_metatable)
 end
 
 function methods:fetch_all(db)
@@ -211,7 +219,7 @@ end
 
 function methods:fetch_one(db)
   db = checks.database("fetch_one: argument 1", db)
-  check_values("fetch_one", self.class, self.sql, table.unpack(self.arguments, 1, self.arguments.n))
+  if self.has_date then fetching.check_statement("fetch_one", self.class, self.sql, self.arguments) end
   return decode_one(record_class.info(self.class),
     fetch_sql(native_records.fetch_record, db, self.sql, self.class, table.unpack(self.arguments, 1, self.arguments.n)))
 end
@@ -219,7 +227,7 @@ end
 function methods:fetch_count(db)
   db = checks.database("fetch_count: argument 1", db)
   local arguments = self.arguments
-  check_values("fetch_count", self.class, self.sql, table.unpack(arguments, 1, arguments.n))
+  if self.has_date then fetching.check_statement("fetch_count", self.class, self.sql, arguments) end
   if not self.sql:find(";", 1, true) then
     return db:fetch_value("SELECT COUNT(*) FROM (" .. self.sql .. "\n)", table.unpack(arguments, 1, arguments.n))
   end

@@ -243,7 +243,7 @@ end
 function mistakes.statement(method, class, sql, values)
   local comparisons = require("perilune.requests.text_comparisons").of(sql)
   if not comparisons.only_table or not sql_names.same(comparisons.only_table, class_properties.table(class)) then return end
-  local named = values.n == 1 and type(values[1]) == "table" and getmetatable(values[1]) == nil and values[1] or values
+  local named = type(values[1]) == "table" and getmetatable(values[1]) == nil and values[1] or values
   for _, comparison in ipairs(comparisons) do
     local value = comparison.parameter and named[comparison.parameter]
     if value and comparison.column and date.is(value) then
@@ -254,8 +254,8 @@ function mistakes.statement(method, class, sql, values)
   end
 end
 
---- Returns the values of SQL text with the shortest text of each date that begins a range in a column of instants. Longer texts of the
--- same instant, `2026-03-31 18:30:00` and `2026-03-31 18:30:00.000`, sort after it.
+--- Replaces dates that begin a range in a column of instants by their shortest texts, and returns the values. The longer texts of an
+-- instant, `2026-03-31 18:30:00` and `2026-03-31 18:30:00.000`, sort after it.
 local function with_starts(comparisons, values, named, type_of)
   local changed = nil
   for _, comparison in ipairs(comparisons) do

@@ -22,7 +22,7 @@ local function tokens_of(text)
   return list
 end
 
---- Numbers the parameters as SQLite does: the position of `?` and `?1`, the name of the others. Marks those that occur once.
+--- Numbers the parameters as SQLite does: the position of `?` and `?1`, the name of the others. Marks each parameter that occurs once.
 local function number_parameters(tokens)
   local count, first = 0, {}
   for _, token in ipairs(tokens) do
