@@ -100,6 +100,10 @@ package enum ScriptNames {
         "attempt to index a function value": "rows() is an iterator; use `for row in db:rows(sql) do`, without ipairs",
         "attempt to index a nil value (global 'arg')": "only `perilune run` sets `arg`; use os.getenv(name)",
         "attempt to call a nil value (method 'match')": "an error object has fields; use err.message:match(pattern), or err.kind",
+        "attempt to index a number value":
+            "a number has no fields; the difference of two dates is a number of seconds: (first - second) // 86400 for whole days",
+        "attempt to sub a 'string' with a 'string'":
+            "texts are not dates; use perilune.date(first) - perilune.date(second). Text in a field becomes a date when the record is written",
         "attempt to perform arithmetic on a row value": "use row.column, or db:fetch_value(sql, ...) for a single value",
         "attempt to perform arithmetic on a request value":
             "use first | second for rows of either request, union or except for others",
@@ -255,6 +259,11 @@ package enum ScriptNames {
             let use = otherModules[String(match.1)]
         {
             return "use \(use)"
+        }
+        if let match = message.wholeMatch(of: /no such function: (\w+)/),
+            let help = messageHelp["no such function: \(match.1.uppercased())"]
+        {
+            return help
         }
         guard let match = message.wholeMatch(of: /attempt to call a (?:string|number|boolean) value \(method '(\w+)'\)/) else {
             return nil

@@ -65,8 +65,9 @@ final class DateBinding {
             "use date:start_of(\"day\")"
         ),
         (
-            "utc to_utc local_time to_local localtime to_timezone in_time_zone timezone tz astimezone zone",
-            "dates are UTC; use date:format(pattern, \"local\") or date:components(format, \"Europe/Berlin\")"
+            "utc to_utc local_time to_local localtime to_timezone in_time_zone in_zone timezone tz astimezone zone",
+            "dates are UTC; use date:format(pattern, \"local\") or date:components(format, \"Europe/Berlin\"), and "
+                + "perilune.date_components(text):date(\"Europe/Berlin\") for the date of a local time"
         ),
         ("minutes", "use date.minute"), ("hours", "use date.hour"), ("seconds", "use date.second"), ("days", "use date.day"),
         ("months", "use date.month"),
@@ -207,6 +208,12 @@ final class DateBinding {
         let metatable = try state.makeTable()
         try metatable.setFunction("__call") { arguments in
             let surplus = arguments[3]
+            if name == "perilune.date", case .string(let zone) = surplus, (try? TimeZones.offset(of: zone.description)) != nil {
+                throw BindingError(
+                    "argument",
+                    "perilune.date: takes one argument, got a time zone as argument 2; use "
+                        + "perilune.date_components(\"2026-03-31 09:30\"):date(\"\(zone)\")")
+            }
             guard surplus.isNil else {
                 throw BindingError(
                     "argument",
@@ -217,6 +224,9 @@ final class DateBinding {
         }
         try table.setMetatable(metatable)
     }
+
+    /// The names that scripts may give a component with a time zone, which does not exist.
+    private static let namesOfZones: Set = ["zone", "time_zone", "timezone", "tz", "tzinfo", "zone_name"]
 
     /// Reads the fields `{ year = 2026, month = 3, day = 1, hour = ..., format = "YMD" }`.
     private func readParts(_ fields: LuaTable) throws -> DateParts {
@@ -234,6 +244,12 @@ final class DateBinding {
                 parts["microsecond", default: 0] += try partNumber(value, name).multiplied(by: 1000)
             } else if names.contains(name) {
                 parts[name, default: 0] += try partNumber(value, name)
+            } else if Self.namesOfZones.contains(name) {
+                let zone = if case .string(let zone) = value { zone.description } else { "Europe/Berlin" }
+                throw BindingError(
+                    "argument",
+                    "unknown date component `\(name)`; use perilune.date_components{ year = 2026, month = 3, day = 31, hour = 9 }"
+                        + ":date(\"\(zone)\"), or zone_in_minutes for an offset")
             } else {
                 let known = (names + ["millisecond", "format"]).joined(separator: ", ")
                 throw BindingError("argument", "unknown date component `\(name)`; available: \(known)")
@@ -450,8 +466,14 @@ extension DateBinding {
             return [.string(LuaString(try parts.text(as: format)))]
         }
         try components.method("date") { [self] parts, arguments in
-            try arguments.refuseSurplus(after: 0, of: "date_components:date")
-            return [try make(DateTime(parts))]
+            try arguments.refuseSurplus(after: 1, of: "date_components:date")
+            guard let offset = try readZone(arguments, 1) else { return [try make(DateTime(parts))] }
+            guard parts.zoneInMinutes == nil else {
+                throw BindingError(
+                    "argument",
+                    "date_components:date: the parts have an offset from UTC (zone_in_minutes); omit it, or the time zone")
+            }
+            return [try make(DateTime(parts).whenShown(in: offset))]
         }
         try components.metamethod("__eq") { [self] arguments in
             [

@@ -34,6 +34,20 @@ extension DateTime {
         try adding(seconds: offset(wholeUnixSeconds))
     }
 
+    /// Returns the instant at which clocks in a zone show the date and time that this instant has in UTC.
+    ///
+    /// If the clocks show it twice, returns the first instant. If a clock change skips it, returns the instant at which clocks that had not
+    /// been changed would show it.
+    ///
+    /// - Parameter offset: Returns the zone's offset at a time in Unix seconds.
+    /// - Throws: ``DateError`` with code `outOfRange`.
+    func whenShown(in offset: (Int64) -> Int) throws -> DateTime {
+        let time = wholeUnixSeconds, day: Int64 = 86_400
+        let former = offset(time - day)
+        let offsets = [former, offset(time), offset(time + day)].filter { offset(time - Int64($0)) == $0 }
+        return try adding(seconds: -(offsets.max() ?? former))
+    }
+
     /// Returns the first instant of a unit in a zone.
     ///
     /// If a clock change skips the beginning of the unit, returns the instant of the change.

@@ -265,6 +265,15 @@ test("an upsert does not change immutable columns or the insertion time", functi
   matches(fails("unknown_column", function() perilune.record("book", { immutable = "isbnn" }):fetch_all() end), "isbn")
 end)
 
+test("a class whose lock_version names no column of the table is refused at its first use", function()
+  for _, name in ipairs{ true, "versoin" } do
+    local Plain = perilune.record("plain", { lock_version = name })
+    for _, use in ipairs{ function() Plain:fetch_all() end, function() Plain:fetch_count() end, function() Plain:insert{ n = 1 } end } do
+      equal(fails("unknown_column", use).name, name == true and "lock_version" or name)
+    end
+  end
+end)
+
 test("behaviors run before the hooks of the script, the class and extended classes", function()
   local Book = perilune.record("book", { timestamps = true, lock_version = true })
   local seen = {}

@@ -434,3 +434,44 @@ test("dates in CHECK constraints are compared like dates in conditions", functio
   Limited:insert{ day = "2027-12-31" }
   fails("constraint_check", function() Limited:insert{ day = "2028-01-01" } end)
 end)
+
+test("a date in SQL text begins a range before all texts of its instant", function()
+  db:execute[[
+    CREATE TABLE reading (id INTEGER PRIMARY KEY, at DATETIME);
+    INSERT INTO reading (at) VALUES ('2026-09-30 23:59:59.999'), ('2026-10-01'), ('2026-10-01 00:00:00'), ('2026-10-01 00:00:00.000'),
+      ('2026-10-01 12:00:00')]]
+  local Reading, first, last = perilune.record("reading"), perilune.date("2026-10-01"), perilune.date("2026-10-01 12:00")
+  for sign, method in pairs{ ["<"] = "lt", ["<="] = "le", [">"] = "gt", [">="] = "ge" } do
+    for _, date in ipairs{ first, last } do
+      local expected = Reading:filter(Reading.c.at[method](Reading.c.at, date)):fetch_count()
+      equal(Reading:filter("at " .. sign .. " ?", date):fetch_count(), expected)
+      equal(Reading:filter("at " .. sign .. " :date AND id > :id", { date = date, id = 0 }):fetch_count(), expected)
+    end
+  end
+  equal(Reading:filter("at BETWEEN ? AND ?", first, last):fetch_count(), 4)
+  equal(Reading:filter("id > ? AND at >= ? AND at < ?", 0, first, last):fetch_count(), 3)
+  -- A parameter that occurs twice has one value.
+  local both = { date = first }
+  equal({ Reading:filter("at >= :date OR at <= :date", both):fetch_count(), both.date == first }, { 5, true })
+end)
+
+test("a date in a statement of a class cannot be compared with a column of days", function()
+  db:execute[[
+    CREATE TABLE plot (id INTEGER PRIMARY KEY, planted DATE, at DATETIME);
+    CREATE TABLE visit (id INTEGER PRIMARY KEY, plot_id INTEGER, planted DATETIME);
+    INSERT INTO plot VALUES (1, '2026-03-01', '2026-03-01 00:00:00.000');
+    INSERT INTO visit VALUES (1, 1, '2026-03-01 00:00:00.000')]]
+  local Plot, date = perilune.record("plot"), perilune.date("2026-03-01")
+  local function refused(f, ...) matches(fails("argument", f, ...), "date:format(\"%Y-%m-%d\")") end
+  local source = Plot:from_sql("SELECT * FROM plot WHERE planted = ?", date)
+  for _, verb in ipairs{ "fetch_all", "fetch_one", "fetch_count", "rows" } do refused(source[verb], source) end
+  refused(Plot.fetch_all, Plot, "SELECT * FROM plot AS p WHERE p.planted BETWEEN :first AND :last", { first = date, last = date })
+  refused(Plot.fetch_all, Plot, "SELECT * FROM plot WHERE id > ? AND id < ? AND at IS NOT ? AND planted = ?", 0, 9, nil, date)
+  equal(#Plot:fetch_all("SELECT * FROM plot WHERE planted = ?", date:format("YMD")), 1)
+  equal(#Plot:fetch_all("SELECT * FROM plot WHERE planted = date(?)", date), 1)
+  equal(#Plot:fetch_all("SELECT * FROM plot WHERE at = ?", date), 1)
+  -- The column `planted` of the other table has times.
+  equal(#Plot:fetch_all("SELECT plot.* FROM plot JOIN visit v ON v.plot_id = plot.id WHERE v.planted = ?", date), 1)
+  equal(#Plot:fetch_all("SELECT plot.* FROM plot, visit v WHERE v.plot_id = plot.id AND v.planted = ?", date), 1)
+  equal(#Plot:fetch_all("SELECT * FROM plot WHERE id IN (SELECT plot_id FROM visit WHERE planted = ?)", date), 1)
+end)

@@ -2098,6 +2098,49 @@ perilune.json.encode(0 / 0)  --! NaN
 ]==])
 end)
 
+test("a local time that is given to perilune.date leads to the call with a time zone", function()
+  guesses([==[%s]==], [==[
+perilune.date.from_local("2026-03-31 09:30")  --! perilune.date_components("2026-03-31 09:30"):date("Europe/Berlin")
+perilune.date.in_zone("2026-03-31 09:30", "Europe/Berlin")  --! :date("local")
+perilune.date.utc(2026, 3, 31)  --! which is in UTC
+]==])
+end)
+
+test("guesses for an element of a JSON array lead to json_each", function()
+  guesses([==[local Customer = perilune.record("customer") return %s]==], [==[
+Customer.c.name:json_contains("A")  --! json_each(column, '$.name') WHERE value = ?
+Customer.c.name:json_each()  --! json_each(column, '$.name') WHERE value = ?
+Customer.c.name:has("A")  --! json_each(column) WHERE value = ?
+]==])
+end)
+
+test("calls for maps, keys, scopes, conditions and histories lead to the forms that exist here", function()
+  guesses([==[
+    db:execute[[
+      CREATE TABLE IF NOT EXISTS species (id INTEGER PRIMARY KEY, latin TEXT);
+      CREATE TABLE IF NOT EXISTS lot (id INTEGER PRIMARY KEY, species_id INTEGER REFERENCES species (id), year INTEGER);
+      INSERT OR IGNORE INTO species VALUES (1, 'Rosa')]]
+    local Species, Lot = perilune.record("species"), perilune.record("lot")
+    Species.lots = Species:has_many(Lot)
+    function Lot:recent() end
+    function Lot:validate() self:invalid("year") end
+    return %s]==], [==[
+Lot:index_by("year")  --! :tuples() do map[key] = value end
+Lot:filter{ id = 1 }:fetch_map("year")  --! :tuples() do map[key] = value end
+Lot:fetch_all{ 1, 2 }  --! Class:filter_key{ 1, 2 }:fetch_all()
+Lot:filter{ id = 1 }:recent()  --! function Class.requests:recent(...)
+Lot:with("lots")  --! perilune.common_table(name, request) for WITH
+Lot:all():as_cte("lots")  --! perilune.common_table(name, request)
+Species:filter(Species.lots:is_not_empty())  --! use exists()
+Species:filter(Species.lots:not_exists())  --! use is_empty()
+Lot{ species = Species:find(1) }  --! Class.species = Class:belongs_to(Target)
+Lot:insert{ year = 2026 }  --! self:invalid("year", "must not be empty")
+Species:has_one(Lot:order("year"))  --! Class:has_one(Target):order("column")
+perilune.record("lot", { history = true })  --! perilune.history(Class)
+perilune.case{ { Lot.c.year:gt(1), "new" }, { "old" } }  --! otherwise = "old"
+]==])
+end)
+
 test("calls for timers, jobs and errors as in other libraries are refused, and the errors name the replacement", function()
   guesses([==[%s]==], [==[
 perilune.every("1s", function(timer) timer:cancel() end)  --! declare `local timer` first

@@ -453,3 +453,16 @@ test("invalid arguments of jobs are refused", function()
   matches(fails("argument", jobs.enqueue, 1), "call it with a colon")
   matches(fails("unknown_method", function() return jobs.enqueu end), "did you mean `enqueue`?")
 end)
+
+test("a failed attempt of a job is logged before the next attempt", function()
+  local queue, lines, warning = perilune.jobs("logged", { attempts = 2, backoff = { "1s", "1s" } }), {}, perilune.log.warning
+  perilune.log.warning = function(message, fields) lines[#lines + 1] = { message, fields } end
+  queue:enqueue{}
+  local handler = queue:handle(function(job) if job.attempt == 1 then error("the paper is missing", 0) end end)
+  while queue:counts().done == 0 do perilune.sleep("1s") end
+  handler:cancel()
+  perilune.log.warning = warning
+  equal(#lines, 1)
+  matches(lines[1][1], "failed in attempt 1 of 2")
+  equal({ lines[1][2].queue, lines[1][2].error }, { "logged", "the paper is missing" })
+end)

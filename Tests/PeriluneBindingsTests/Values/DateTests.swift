@@ -197,6 +197,55 @@ import PeriluneLuaFileTools
             """)
     }
 
+    @Test func `local times in a time zone are converted to dates`() async throws {
+        try await script(
+            """
+            local function at(text, zone) return tostring(perilune.date_components(text):date(zone)) end
+            equal(at("2026-01-15 09:30", "Europe/Berlin"), "2026-01-15 08:30:00.000")
+            equal(at("2026-07-15 09:30:05.250", "Europe/Berlin"), "2026-07-15 07:30:05.250")
+            equal(at("2026-07-15", "America/New_York"), "2026-07-15 04:00:00.000")
+            equal(at("2026-07-15 09:30", "UTC"), "2026-07-15 09:30:00.000")
+            equal(at("1960-06-01 12:00", "Asia/Tokyo"), "1960-06-01 03:00:00.000")
+            -- Clocks skip 02:00 to 03:00 on March 29, and repeat it on October 25.
+            equal(at("2026-03-29 01:59", "Europe/Berlin"), "2026-03-29 00:59:00.000")
+            equal(at("2026-03-29 02:30", "Europe/Berlin"), "2026-03-29 01:30:00.000")
+            equal(at("2026-03-29 03:00", "Europe/Berlin"), "2026-03-29 01:00:00.000")
+            equal(at("2026-10-25 02:30", "Europe/Berlin"), "2026-10-25 00:30:00.000")
+            equal(at("2026-10-25 03:00", "Europe/Berlin"), "2026-10-25 02:00:00.000")
+            equal(at("2026-11-01 01:30", "America/New_York"), "2026-11-01 05:30:00.000")
+            equal(at("2026-03-08 02:30", "America/New_York"), "2026-03-08 07:30:00.000")
+            -- Each hour of a year, formatted in the zone, is its date again, except for the second of two equal times.
+            local date, repeated = perilune.date("2026-01-01"), 0
+            for _ = 1, 365 * 24 do
+                local again = perilune.date_components(date:format("YMD_HM", "Europe/Berlin")):date("Europe/Berlin")
+                if again ~= date then
+                    repeated = repeated + 1
+                    equal(date - again, 3600.0)
+                end
+                date = date + 3600
+            end
+            equal(repeated, 1)
+            local seconds = math.floor(perilune.date_components("2026-07-15 09:30"):date("local").unix)
+            equal(seconds, os.time{ year = 2026, month = 7, day = 15, hour = 9, min = 30 })
+            """)
+    }
+
+    @Test func `time zones that a date or its parts cannot have are refused, and the error names the call`() async throws {
+        try await script(
+            """
+            local parts = perilune.date_components("2026-03-01 09:30")
+            fails("unknown_time_zone", parts.date, parts, "Europe/Berlim")
+            fails("date", function() return perilune.date_components("09:30"):date("UTC") end)
+            matches(
+                fails("argument", function() return perilune.date_components("2026-03-01T09:30+01:00"):date("UTC") end),
+                "zone_in_minutes")
+            local call = ':date("Europe/Paris")'
+            matches(fails("argument", perilune.date, { year = 2026, month = 3, day = 1, zone = "Europe/Paris" }), call)
+            matches(fails("argument", perilune.date, "2026-03-01 09:30", "Europe/Paris"), call)
+            matches(fails("unknown_member", function() return perilune.date("2026-03-01").to_utc end), "perilune.date_components(text):date(")
+            """)
+    }
+
     @Test func `the first instant of a day is found where clocks skip or repeat midnight`() async throws {
         try await script(
             """
@@ -235,7 +284,7 @@ import PeriluneLuaFileTools
             fails("argument", perilune.date.from_julian_day, 1, 2)
             local parts = perilune.date_components("12:30")
             fails("argument", parts.format, parts, "HM", 1)
-            fails("argument", parts.date, parts, 1)
+            fails("argument", parts.date, parts, "UTC", 1)
             """)
     }
 

@@ -128,7 +128,7 @@ local function define(kind)
     if type(target) == "string" and target ~= "" then target = class_named(kind, target) end
     if not source_of(target) then
       raise("argument", kind .. ": argument 1: expected a record class, the name of a table, or a common table, got "
-        .. errors.describe(target))
+        .. errors.describe(target) .. (marks.is_request(target) and ("; use Class:%s(Target):order(\"column\"), likewise :filter(condition)"):format(kind) or ""))
     end
     options = check_options(kind, options)
     if options.through then check_through(kind, owner, target, options) end

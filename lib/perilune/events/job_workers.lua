@@ -94,7 +94,9 @@ local function settle_failure(self, row, e, traceback)
   end)
   if not is_ours then return end
   report_outcome(self, row, run_at and "failed" or "dead", e, run_at)
-  if not run_at then report_dead(self, row, e) end
+  if not run_at then return report_dead(self, row, e) end
+  perilune.log.warning(("job %d failed in attempt %d of %s, and will be tried again"):format(row.id, row.attempts, self.queue.attempts),
+    { queue = self.queue.name, error = tostring(e), next_attempt = run_at:format("YMD_HMS") })
 end
 
 --- Calls the function for a job in the same transaction that completes the job.

@@ -126,7 +126,8 @@ function public.case(branches)
   for index, branch in ipairs(branches) do
     if type(branch) == "table" and not is_expression(branch) and (type(branch[1]) == "string" or branch[3] ~= nil) then
       raise("argument", ("perilune.case: branch %d: expected { condition, value }, got a table%s"):format(index, branch[3] ~= nil
-        and " of three values; use { column:eq(a), value }" or ("; a condition in SQL is perilune.sql(%q)"):format(branch[1])))
+        and " of three values; use { column:eq(a), value }" or branch[2] == nil and ("; use otherwise = %q for the last case"):format(branch[1])
+        or ("; a condition in SQL is perilune.sql(%q)"):format(branch[1])))
     elseif type(branch) ~= "table" or not is_expression(branch[1]) or branch[2] == nil then
       raise("argument", "perilune.case: branch " .. index .. ": expected { condition, value }, got " .. errors.describe(branch)
         .. (index == #branches and "; use otherwise = value for the last case" or ""))

@@ -161,6 +161,12 @@ function behaviours.option(class, option)
   end
 end
 
+--- Raises if the table lacks a column that an option of the class names.
+local function check_column(info, description, name)
+  if description.positions[sql_names.fold(name)] then return end
+  errors.raise_unknown_column(name, info.table, record_description.column_names(description))
+end
+
 -- Defaults --------------------------------------------------------------------------------------------------------------------
 
 --- By record, the values that defaults have set.
@@ -278,6 +284,11 @@ local function check_version(info, target, db)
   return version
 end
 
+record_class.on_description(function(info, description)
+  local name = behaviours.option(info.class, "lock_version")
+  if name then check_column(info, description, name) end
+end)
+
 local function add_lock_version(info)
   behaviours.add(info, "will_insert", function(target, db)
     if rawget(target, info.lock_version) == nil then target[info.lock_version] = 0 end
@@ -337,11 +348,7 @@ end
 -- Immutable columns ---------------------------------------------------------------------------------------------------------------
 
 record_class.on_description(function(info, description)
-  for _, name in ipairs(behaviours.option(info.class, "immutable") or {}) do
-    if not description.positions[sql_names.fold(name)] then
-      errors.raise_unknown_column(name, info.table, record_description.column_names(description))
-    end
-  end
+  for _, name in ipairs(behaviours.option(info.class, "immutable") or {}) do check_column(info, description, name) end
 end)
 
 local function add_immutable(info)

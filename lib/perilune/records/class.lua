@@ -563,6 +563,10 @@ local function make(class, values, ...)
           .. "rows that fulfil conditions"):format(name, info.table), { name = name, table = info.table })
       end
       record_fields.check_is_field(view_of(info), name)
+      if record_class.info_of(values[name]) then
+        raise("unknown_column", ("no column or association `%s` in `%s`; define it with Class.%s = Class:belongs_to(Target) to give a record"):format(
+          tostring(name), info.table, tostring(name)), { name = name, table = info.table })
+      end
       errors.raise_unknown_column(name, info.table, known_names(info))
     end
   end

@@ -112,16 +112,36 @@ end
 
 local function fetch_records(db, sql, ...) return fetch_sql(native_records.fetch_records, db, sql, ...) end
 
+--- The types of values that may be a date, or a table with dates.
+local may_be_date = { userdata = true, table = true }
+
+local function has_date(values)
+  for index = 1, values.n do
+    if may_be_date[type(values[index])] then return true end
+  end
+  return false
+end
+
+--- Checks a statement of a class if one of its arguments may be a date. The module added_members.lua of the requests defines
+-- `fetching.check_statement`.
+local function check_values(verb, class, sql, first, second, ...)
+  if may_be_date[type(first)] or may_be_date[type(second)] or select("#", ...) > 0 and has_date(table.pack(...)) then
+    fetching.check_statement(verb, class, sql, table.pack(first, second, ...))
+  end
+end
+
 --- Calls a fetch function of the row path depending on the arguments: none (the whole table), SQL with arguments, or a statement
 -- with arguments.
 local function run(class, verb, on_database, on_statement, db, count, source, ...)
   if count == 0 then return on_database(db, record_class.description(class, db).select, class) end
   if type(source) == "string" then
     check_is_statement(verb, source)
+    if count > 1 then check_values(verb, class, source, ...) end
     return on_database(db, source, class, ...)
   end
   if native_records.is_statement(source) then return on_statement(source, class, ...) end
   local cure = math.type(source) == "integer" and verb ~= "fetch_count" and ("use Class:limit(%d):%s() for some of the rows"):format(source, verb)
+    or type(source) == "table" and getmetatable(source) == nil and source[1] ~= nil and ("use Class:filter_key{ 1, 2 }:%s() for keys"):format(verb)
     or ("use Class:filter{ column = value }:%s() for conditions"):format(verb)
   raise("argument", ("%s: argument 1: expected SQL or a prepared statement, got %s; %s"):format(verb, errors.describe(source), cure))
 end
@@ -184,7 +204,7 @@ function source_metatable.__index(_, name)
 end
 
 function fetching.make_source(class, sql, arguments)
-  return setmetatable({ class = class, sql = sql, arguments = arguments }, source_metatable)
+  return setmetatable({ class = class, sql = sql, arguments = arguments, has_date = has_date(arguments) }, source_metatable)
 end
 
 function methods:fetch_all(db)
@@ -199,6 +219,7 @@ end
 
 function methods:fetch_one(db)
   db = checks.database("fetch_one: argument 1", db)
+  if self.has_date then fetching.check_statement("fetch_one", self.class, self.sql, self.arguments) end
   return decode_one(record_class.info(self.class),
     fetch_sql(native_records.fetch_record, db, self.sql, self.class, table.unpack(self.arguments, 1, self.arguments.n)))
 end
@@ -206,6 +227,7 @@ end
 function methods:fetch_count(db)
   db = checks.database("fetch_count: argument 1", db)
   local arguments = self.arguments
+  if self.has_date then fetching.check_statement("fetch_count", self.class, self.sql, arguments) end
   if not self.sql:find(";", 1, true) then
     return db:fetch_value("SELECT COUNT(*) FROM (" .. self.sql .. "\n)", table.unpack(arguments, 1, arguments.n))
   end

@@ -80,7 +80,12 @@ end
 -- @tparam string message the text that follows the name of the column: "must not be empty"
 local function invalid(self, column, message)
   record_class.require_record("invalid", self)
-  if message == nil then column, message = nil, column end
+  if message == nil then
+    if type(column) == "string" and column_details.of_record(self).declared[column] then
+      errors.raise("argument", ("invalid: the column `%s` needs a message; use self:invalid(%q, \"must not be empty\")"):format(column, column))
+    end
+    column, message = nil, column
+  end
   if type(message) ~= "string" then
     errors.raise("argument", "invalid: expected a column and a message, got " .. errors.describe(message)
       .. (type(message) == "table" and "; use self:invalid(\"column\", \"message\")" or ""))

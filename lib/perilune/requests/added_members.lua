@@ -24,6 +24,12 @@ function marks.request_of(value)
   return require("perilune.requests.request").of(value)
 end
 
+--- Raises for a date in a statement of a class that is compared with a column of days.
+function fetching.check_statement(verb, class, sql, values)
+  added_members.load_methods()
+  require("perilune.requests.condition_mistakes").statement(verb, class, sql, values)
+end
+
 --- Returns a new table of those request methods that are also class methods.
 -- @tparam ?table info the class whose named requests are included
 function record_class.request_methods(info)

@@ -3,6 +3,9 @@
 local date = require("perilune").date
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
+local class_properties = require "perilune.requests.class_properties"
+local sql_names = require "perilune.runtime.names"
+local stored_dates = require "perilune.runtime.stored_dates"
 local comparison_mistakes = lazily "perilune.expressions.comparison_mistakes"
 local raise = errors.raise
 
@@ -239,8 +242,45 @@ local function check_flaw(method, text, flaw, modifier)
   raise("argument", ("%s: `%s` is not a condition: %s"):format(method, text, flaw_cures[flaw]))
 end
 
+--- Raises for a date in a statement of a class that is compared with a column of days. Only statements on a single table are checked,
+-- because other tables may have a column of the same name.
+function mistakes.statement(method, class, sql, values)
+  local comparisons = require("perilune.requests.text_comparisons").of(sql)
+  if not comparisons.only_table or not sql_names.same(comparisons.only_table, class_properties.table(class)) then return end
+  local named = type(values[1]) == "table" and getmetatable(values[1]) == nil and values[1] or values
+  for _, comparison in ipairs(comparisons) do
+    local value = comparison.parameter and named[comparison.parameter]
+    if value and comparison.column and date.is(value) then
+      local is_column, column_type = pcall(class_properties.column_type, class, comparison.column)
+      local form = is_column and column_type and column_type.form
+      if form then check_stored_date(method, comparison, value, form) end
+    end
+  end
+end
+
+--- Replaces dates that begin a range in a column of instants by their shortest texts, and returns the values. The longer texts of an
+-- instant, `2026-03-31 18:30:00` and `2026-03-31 18:30:00.000`, sort after it.
+local function with_starts(comparisons, values, named, type_of)
+  local changed = nil
+  for _, comparison in ipairs(comparisons) do
+    local parameter = comparison.is_start and comparison.is_single and comparison.column and comparison.parameter
+    local value = parameter and (named or values)[parameter]
+    if value and date.is(value) and type_of(comparison.column) == "instant" then
+      local texts = stored_dates.read("instant", value)
+      if not changed then
+        changed = {}
+        for key, given in next, named or values do changed[key] = given end
+      end
+      if texts then changed[parameter] = texts.first end
+    end
+  end
+  if not changed then return values end
+  return named and { n = 1, changed } or changed
+end
+
 --- Raises for values in SQL text whose comparison has the same result for all rows.
 -- @tparam function type_of returns how a column stores dates, "day" or "instant", or "boolean"; nil for other names
+-- @return the values to pass, in which the texts of dates begin their ranges
 function mistakes.compared_values(method, text, values, type_of)
   local named = values.n == 1 and type(values[1]) == "table" and getmetatable(values[1]) == nil and values[1] or nil
   local comparisons = require("perilune.requests.text_comparisons").of(text)
@@ -266,6 +306,7 @@ function mistakes.compared_values(method, text, values, type_of)
       raise("argument", ("%s: `->` returns JSON text, in which strings have quotes; use `->>`"):format(method))
     end
   end
+  return with_starts(comparisons, values, named, type_of)
 end
 
 local connectives_of_sums = { ["+"] = "| ", ["*"] = "& ", ["-"] = "& ~" }

@@ -290,7 +290,7 @@ local function of_text(self, method, text, values)
     raise(err.kind, ("%s(%q): %s; use filter_key(%q) for a key, filter{ column = value } for a value"):format(method, text, err.message, name),
       { name = name, suggestion = err.suggestion, table = err.table })
   end)
-  mistakes.compared_values(method, text, values, function(name)
+  values = mistakes.compared_values(method, text, values, function(name)
     local node = self.node
     local column = not node.is_result and node.root.source:column_named(name, node.alias)
     local shape = column and column.shape

@@ -235,6 +235,10 @@ local function request_members(source, alias)
     if type(name) == "string" and source:column_named(name) then
       raise("unknown_method", ("no method `%s`; use request:fetch_one().%s for the value, request.c.%s for the column"):format(name, name, name), { name = name })
     end
+    if type(name) == "string" and source.class and type(record_class.info(source.class).members[name]) == "function" then
+      raise("unknown_method", ("no method `%s` of requests; a function of a class is a method of its records; define function "
+        .. "Class.requests:%s(...) return self:filter{ ... } end"):format(name, name), { name = name })
+    end
     require("perilune.runtime.other_names").raise("request", "method", name, names_of(verbs, derivations, source.all_requests()),
       function(column) return source:column_named(column) ~= nil end)
   end })

@@ -22,9 +22,9 @@ local function tokens_of(text)
   return list
 end
 
---- Numbers the parameters as SQLite does: the position of `?` and `?1`, the name of the others.
+--- Numbers the parameters as SQLite does: the position of `?` and `?1`, the name of the others. Marks each parameter that occurs once.
 local function number_parameters(tokens)
-  local count = 0
+  local count, first = 0, {}
   for _, token in ipairs(tokens) do
     if token.kind == "parameter" then
       local name = token.text:sub(2)
@@ -33,6 +33,10 @@ local function number_parameters(tokens)
         count = name == "" and count + 1 or tonumber(name)
         token.parameter = count
       end
+      local other = first[token.parameter]
+      token.is_single = not other
+      if other then other.is_single = false end
+      first[token.parameter] = other or token
     end
   end
 end
@@ -90,7 +94,7 @@ local function with_value(comparison, tokens, index)
     if tokens[index + 1] and tokens[index + 1].text == "-" and tokens[index + 2] and tokens[index + 2].kind == "number" then
       comparison.text = token.text .. "-" .. tokens[index + 2].text .. (tokens[index + 3] and tokens[index + 3].text == "-" and "-..." or "")
     end
-  elseif token.kind == "parameter" then comparison.parameter = token.parameter
+  elseif token.kind == "parameter" then comparison.parameter, comparison.is_single = token.parameter, token.is_single
   elseif token.kind == "word" and tokens[index + 1] and tokens[index + 1].text == "(" then
     local argument = tokens[index + 2]
     comparison.function_name = token.text:lower()
@@ -175,13 +179,35 @@ local function flaw_of(tokens)
   return has_aggregate and "aggregate" or nil
 end
 
+--- The operators whose right side, or first bound, is the beginning of a range or its exclusive end.
+local starts = { [">="] = true, ["<"] = true, between = true }
+
+--- Returns the name of the table that a statement reads, if it is the only one.
+local function only_table(tokens)
+  local found = nil
+  for index, token in ipairs(tokens) do
+    local word = word_of(token)
+    if word == "join" or word == "with" or word == "from" and found then return nil end
+    if word == "from" then
+      local after = tokens[index + 2]
+      found = tokens[index + 1]
+      if not found or found.kind ~= "word" and found.kind ~= "name" then return nil end
+      local alias = after and (word_of(after) == "as" and tokens[index + 4] or tokens[index + 3])
+      if after and (after.text == "." or after.text == "," or after.text == "(") or alias and alias.text == "," then return nil end
+    end
+  end
+  return found and (found.name or found.text)
+end
+
 local function read(text)
   local list, tokens = {}, tokens_of(text)
   number_parameters(tokens)
   list.flaw, list.modifier = flaw_of(tokens)
+  list.only_table = only_table(tokens)
   local function add(left, op, index)
     if not left then return end
-    local comparison = { op = left.is_json and "->" or op, column = left.column, call = left.call, first = left.first, shown = left.shown }
+    local comparison = { op = left.is_json and "->" or op, column = left.column, call = left.call, first = left.first, shown = left.shown,
+      is_start = starts[op] and tokens[index - 1].text:lower() ~= "and" }
     list[#list + 1] = with_value(comparison, tokens, index)
   end
   for index, token in ipairs(tokens) do
@@ -215,7 +241,9 @@ local most_known = 500
 
 --- Returns the comparisons in a text. Each has `op`, in lower case. Its left side is `column`; or `call`, the name of a function, with
 -- `first`, the text of its first argument, and `shown`. Its right side is `value`, `parameter` (a position or a name), `word` or
--- `function_name`; `shift` is a number that is added to it. The field `flaw` of the list names a part that no condition can have.
+-- `function_name`; `shift` is a number that is added to it. `is_single` is set if the parameter occurs once, and `is_start` if dates are
+-- compared with the beginning of an instant. The field `flaw` of the list names a part that no condition can have, and `only_table` the
+-- table that a statement reads if there is only one.
 function text_comparisons.of(text)
   if not known[text] then
     if count >= most_known then known, count = {}, 0 end

@@ -43,6 +43,9 @@ sections.request = {
   ["dicts as_dicts mappings as_hashes"] = "use fetch_all() of select(\"column\", ...), whose rows have the columns as fields",
   ["in_groups_of in_slices"] = "use in_batches(size)",
   ["set_by_id update_by_id update_by_pk"] = "use filter_key(key):update_all{ column = value }",
+  ["index_by key_by fetch_map fetch_dictionary fetch_dict fetch_hash to_map as_map"] =
+    "use a loop: for key, value in request:select(\"key\", \"value\"):tuples() do map[key] = value end",
+  ["as_cte to_cte"] = "use perilune.common_table(name, request)",
   ["excluding without_records"] = "use filter(~Class.c.id:is_in{ 1, 2 })",
   ["missing where_missing without_any"] = "use filter(Class.association:is_empty())",
   ["associated where_associated with_any"] = "use filter(Class.association:exists())",
@@ -85,8 +88,8 @@ sections.request = {
   ["minimum smallest lowest fetch_min min_of"] = "use min(\"column\")",
   ["sum_of add_up fetch_sum summarize"] = "use sum(\"column\")",
   ["aggregate calculate"] = "use sum, average, min, max or fetch_count, or select(Class.c.total:sum():as(\"sum\")):fetch_one() for several",
-  ["any has_any is_present present some has_rows any_rows contains_row"] = "use exists()",
-  ["empty is_none blank is_blank no_rows"] = "use is_empty()",
+  ["any has_any is_present present some has_rows any_rows contains_row is_not_empty not_empty"] = "use exists()",
+  ["empty is_none blank is_blank no_rows not_exists"] = "use is_empty()",
   ["many"] = "use fetch_count() > 1",
   ["fetch_each fetch_rows fetch_iter fetch_stream fetch_lazy next_row for_loop each iter iterate iterator for_each find_each stream cursor fetch_cursor ipairs items nrows each_row each_record walk"] =
     "use for record in request:rows() do ... end",
@@ -104,7 +107,8 @@ sections.request = {
     .. "alias_column"] =
     "use annotated_with(expression:as(\"name\")) to add a column, select(...) to replace the columns",
   ["distinct_on uniq unique uniq_by dedupe"] = "use distinct()",
-  ["includes include including with with_ eager eager_load eager_load_all prefetch prefetch_related select_related joinedload selectinload "
+  ["with with_"] = including .. ", and perilune.common_table(name, request) for WITH in SQL",
+  ["includes include including eager eager_load eager_load_all prefetch prefetch_related select_related joinedload selectinload "
     .. "subqueryload load_with options populate preload_all fetch_with with_related related include_all with_relations contains_eager "
     .. "includes_all joined_load select_in_load including_associations"] = including,
   ["insert_or_ignore insert_ignore create_or_ignore insert_if_missing insert_unless_exists"] = "use Class:insert({ column = value }, { on_conflict = \"ignore\" })",
@@ -326,7 +330,8 @@ local patterns = {
 
 sections.column = {
   ["has_key has_member json_has contains_key json_exists"] = "use column:json_type(\"name\"):is_not_null(), which is true if the member exists",
-  ["json_contains contains_json"] = "use column:json(\"name\"):eq(value) for each member",
+  ["json_contains contains_json json_each json_overlaps has_element array_contains"] = "use column:json(\"name\"):eq(value) for a member, and "
+    .. "filter(\"EXISTS (SELECT 1 FROM json_each(column, '$.name') WHERE value = ?)\", value) for an element of an array",
   ["equals equal is_equal is_equal_to equal_to eql same_as eq_ equals_to"] = "use column:eq(value)",
   ["not_equal neq not_eq not_equals is_not_equal differs unequal not_equal_to distinct_from"] = "use column:ne(value)",
   ["gte greater_or_equal greater_than_or_equal at_least greater_equal greater_than_or_equal_to from since geq"] = "use column:ge(value)",
@@ -341,7 +346,9 @@ sections.column = {
   ["ilike icontains iregex like_ilike ilike_ like_ignore_case"] = "use column:like(pattern) or column:contains(text), which ignore the case of ASCII letters",
   ["startswith starts begins_with istartswith has_prefix prefix start_with"] = "use column:starts_with(text)",
   ["endswith ends iendswith has_suffix suffix end_with"] = "use column:ends_with(text)",
-  ["has includes include containing contains_text substring_of find"] = "use column:contains(text)",
+  ["has includes include"] = "use column:contains(text) for a part of a text, and filter(\"EXISTS (SELECT 1 FROM json_each(column) WHERE value = ?)\", "
+    .. "value) for an element of a JSON array",
+  ["containing contains_text substring_of find"] = "use column:contains(text)",
   ["not_like unlike not_ilike does_not_match not_contains"] = "use ~column:like(pattern)",
   ["matches regex rlike regexp_match pattern similar_to matching"] = "use column:glob(pattern) or column:like(pattern); column:regexp(pattern) calls "
     .. "the function `regexp` of db:add_function, and column:match(pattern) is for full-text tables",
@@ -946,7 +953,9 @@ sections.open_blob = {
 sections.date = {
   ["month_names day_names weekday_names"] = "dates have no names in words; use a list of your own",
   ["is_valid valid validate try_parse"] = "use pcall(perilune.date, text)",
-  ["utc local_ zone timezone"] = "use perilune.date{ year = 2026, month = 3, day = 1 }, in UTC, with zone_in_minutes for others",
+  ["utc"] = "use perilune.date{ year = 2026, month = 3, day = 1 }, which is in UTC",
+  ["local_ from_local local_time of_local make_local localize zone in_zone timezone time_zone with_zone from_zone mktime"] =
+    "use perilune.date_components(\"2026-03-31 09:30\"):date(\"Europe/Berlin\"), or :date(\"local\")",
   ["range between each sequence"] = "use a loop with date = date:add{ days = 1 }",
   ["compare min max equals is_before is_after before after"] = "compare dates with <, <=, == and >",
   ["parse from_string from_text of new create make from_iso8601 fromisoformat from_iso parse_iso strptime"] = "use perilune.date(\"2026-03-01\")",
@@ -1089,6 +1098,7 @@ sections.option = {
   ["null nullable allow_null not_null required"] = "use the method: :not_null()", ["default default_value"] = "use the method: :default(value)",
   ["index indexed"] = "use the method :indexed()", ["unique_"] = "use the method :unique()", ["auto_increment autoincrement_"] = "use the option `autoincrement`",
   ["paranoid acts_as_paranoid deleted_at soft_deletes"] = "use the option soft_delete = \"deleted_at\"", ["created_at updated_at timestamp record_timestamps"] = "use the option timestamps = true",
+  ["history audit audited versioned versions paper_trail"] = "use perilune.history(Class), and history:install(db) once",
   ["version optimistic_lock optimistic_locking locking"] = "use the option lock_version = \"column\"", ["enum enums"] = "use the option types = { column = perilune.enum{ ... } }",
   ["pk key id"] = "use the option `primary_key`",
   ["columns fields"] = "list the names of the columns in order", ["validate validations validates constraints rules validators"] = validations, ["hooks callbacks"] = hooks,

@@ -3,14 +3,21 @@
 ---Dates and times in UTC with microseconds, and components such as a time of day.
 ---
 ---Columns declared `DATE`, `DATETIME` or `TIMESTAMP` hold dates in records. Dates can be compared with `==`, `<` and `<=`. `date + 60` and
----`date - 60` move by seconds, and `date - other` is the difference in seconds.
+---`date - 60` move by seconds, and `date - other` is the difference in seconds. `<` and `<=` also compare a date with text or Unix
+---seconds, but `record.due == "2026-03-31"` is always false: use `record.due == perilune.date("2026-03-31")`.
+---
+---Dates are in UTC. `date:format(format, zone)` and `date:components(format, zone)` return the local time of a time zone, and
+---`perilune.date_components("2026-03-31 09:30"):date("Europe/Berlin")` returns the date of a local time.
 ---
 ---A `DATE` column stores a day, `2026-03-31`, and conditions on it compare days. `DATETIME` and `TIMESTAMP` columns store
 ---`2026-03-31 18:30:00.000`; a write cuts off smaller fractions. Conditions on them also match text without trailing zeros, as
----`CURRENT_TIMESTAMP` writes it. Groups compare dates in the same way. The option `types = { due = "datetime" }` of a record stores dates in full in a `DATE` column.
+---`CURRENT_TIMESTAMP` writes it. Groups compare dates in the same way; `distinct` and `order` compare the stored texts. The option
+---`types = { due = "datetime" }` of a record stores dates in full in a `DATE` column.
 ---
----In SQL text, and in columns with other declared types, a date is the text `2026-03-31 00:00:00.000`. It is not equal to the text
----`2026-03-31`, and sorts after it. Pass `date:format("YMD")` for columns that hold days. For a `TEXT` column with days, use the
+---In SQL text, and in columns with other declared types, a date is the text `2026-03-31 00:00:00.000`. It is not equal to the texts
+---`2026-03-31` and `2026-03-31 00:00:00`, and sorts after them, so that `db:fetch_all("... WHERE at >= ?", date)` omits a row that
+---`CURRENT_TIMESTAMP` wrote at that instant. Use a condition of a class, such as `Class.c.at:ge(date)`, or pass
+---`date:format("YMD_HMS")`. Pass `date:format("YMD")` for columns that hold days. For a `TEXT` column with days, use the
 ---option `types = { due = "date" }` of a class: its fields are then dates, and conditions compare days. Dates are still written with their
 ---time.
 ---
@@ -184,13 +191,19 @@ local date_components = {}
 ---@raises argument: the format is unknown; date: the parts do not fit
 function date_components:format(format) end
 
----Returns the parts as a date; a time of day is on January 1, 2000.
+---Returns the parts as a date. Parts without a time are midnight, and parts without an offset are in UTC or in the given time zone.
+---
+---If the clocks in the zone show the time twice, the date is the first of the two. If a clock change skips the time, the date is the one
+---that unchanged clocks would show: 02:30 on March 29, 2026, in Berlin is 03:30 by the changed clocks.
 ---```lua
 ---print(perilune.date_components("2026-03-01"):date().month)  --> 3
+---print(perilune.date_components("2026-07-15 09:30"):date("Europe/Berlin"))
+-----> 2026-07-15 07:30:00.000
 ---```
+---@param zone? perilune.time_zone by default UTC
 ---@return perilune.date
----@raises date: the parts are not a date
-function date_components:date() end
+---@raises argument: a zone is given and the parts have an offset; date: the parts have no day; unknown_time_zone: the zone is unknown
+function date_components:date(zone) end
 
 ---Makes parts of dates: `perilune.date_components("12:30")`. It is also a type.
 ---@class perilune.date_components_type

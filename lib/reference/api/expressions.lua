@@ -243,7 +243,8 @@ function column:regexp(pattern) end
 ---@return perilune.expression
 function column:match(pattern) end
 
----Contains a text, in which `%` and `_` have no special meaning.
+---Contains a text, in which `%` and `_` have no special meaning. A JSON array is text, too: `column:json("tags"):contains("a")` finds
+---every array with an `a` in one of its texts. See `column:json` for its elements.
 ---```lua
 ---print(Book:filter(Book.c.title:contains("the")):fetch_count())  --> 1
 ---```
@@ -436,6 +437,16 @@ function column:json_group_array() end
 ---    :fetch_value()
 ---)
 -----> Paris
+---```
+---In SQL text, `json_each` finds the elements of an array:
+---```lua
+---db:execute [[
+---  CREATE TABLE survey (id INTEGER PRIMARY KEY, answers TEXT);
+---  INSERT INTO survey (answers) VALUES ('{"langs":["en","de"]}')]]
+---local has_language = "EXISTS ("
+---  .. "SELECT 1 FROM json_each(answers, '$.langs') WHERE value = ?)"
+---print(perilune.record("survey"):filter(has_language, "de"):fetch_count())
+-----> 1
 ---```
 ---@param path string|integer
 ---@return perilune.expression

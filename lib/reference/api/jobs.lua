@@ -106,6 +106,9 @@ function jobs:enqueue(payload, options) end
 
 ---Handles the jobs of the queue with a function, in order of priority, then of commit.
 ---
+---A script with a handler keeps running until `handler:cancel()`. An error fails the attempt and is logged as a warning; the error of the
+---last attempt is logged as an error.
+---
 ---With the option `transaction`, the function and the end of the job are one transaction, so its writes happen exactly once. It gets a
 ---handle as its second argument, and must not wait.
 ---```lua

@@ -300,7 +300,7 @@ function row_type:from(values) end
 local json = {}
 
 ---Returns the JSON text of a value. A table is an array if it is a list with at least one element, or is marked by
----`perilune.json.array`.
+---`perilune.json.array`. Columns of rows and records that are NULL are omitted, because they are nil.
 ---```lua
 ---print(perilune.json.encode{ b = { 1, 2.5 }, a = perilune.null })
 -----> {"a":null,"b":[1,2.5]}

@@ -278,7 +278,7 @@ function Class:delete(db, record, options) end
 ---@return boolean was_there
 function Class:delete_one(db, key) end
 
----Deletes all rows of the table, and returns their number.
+---Deletes all rows of the table, and returns their number. `request:delete_all()` returns a result with `changed_rows`.
 ---```lua
 ---print(BookTag:delete_all())  --> 3
 ---```
