@@ -84,6 +84,7 @@ import Testing
         "perilune.records.types: marks.day_fields",
         "perilune.records.writing: record_class.override",
         "perilune.records.writing: record_options.by_verb.refresh.fields",
+        "perilune.requests.added_members: marks.check_statement",
         "perilune.requests.added_members: marks.request_of",
         "perilune.requests.added_members: record_class.request_methods",
         "perilune.requests.inserting: perilune.excluded",

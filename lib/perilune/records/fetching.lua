@@ -122,11 +122,10 @@ local function has_date(values)
   return false
 end
 
---- Checks a statement of a class if one of its arguments may be a date. The module added_members.lua of the requests defines
--- `fetching.check_statement`.
+--- Checks a statement of a class if one of its arguments may be a date.
 local function check_values(verb, class, sql, first, second, ...)
   if may_be_date[type(first)] or may_be_date[type(second)] or select("#", ...) > 0 and has_date(table.pack(...)) then
-    fetching.check_statement(verb, class, sql, table.pack(first, second, ...))
+    marks.check_statement(verb, class, sql, table.pack(first, second, ...))
   end
 end
 
@@ -219,7 +218,7 @@ end
 
 function methods:fetch_one(db)
   db = checks.database("fetch_one: argument 1", db)
-  if self.has_date then fetching.check_statement("fetch_one", self.class, self.sql, self.arguments) end
+  if self.has_date then marks.check_statement("fetch_one", self.class, self.sql, self.arguments) end
   return decode_one(record_class.info(self.class),
     fetch_sql(native_records.fetch_record, db, self.sql, self.class, table.unpack(self.arguments, 1, self.arguments.n)))
 end
@@ -227,7 +226,7 @@ end
 function methods:fetch_count(db)
   db = checks.database("fetch_count: argument 1", db)
   local arguments = self.arguments
-  if self.has_date then fetching.check_statement("fetch_count", self.class, self.sql, arguments) end
+  if self.has_date then marks.check_statement("fetch_count", self.class, self.sql, arguments) end
   if not self.sql:find(";", 1, true) then
     return db:fetch_value("SELECT COUNT(*) FROM (" .. self.sql .. "\n)", table.unpack(arguments, 1, arguments.n))
   end

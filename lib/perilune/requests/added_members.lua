@@ -24,8 +24,7 @@ function marks.request_of(value)
   return require("perilune.requests.request").of(value)
 end
 
---- Raises for a date in a statement of a class that is compared with a column of days.
-function fetching.check_statement(verb, class, sql, values)
+function marks.check_statement(verb, class, sql, values)
   added_members.load_methods()
   require("perilune.requests.condition_mistakes").statement(verb, class, sql, values)
 end

@@ -37,6 +37,9 @@ marks.class_info = nil
 --- Returns the request for a value, or nil. Set by the requests modules.
 marks.request_of = nil
 
+--- Raises for a date in a statement of a class that is compared with a column of days. Set by the requests modules.
+marks.check_statement = nil
+
 --- Returns the fields of an object whose own table is empty, and which provides them by `__pairs`; nil for any other value.
 function marks.fields_of_object(value)
   local metatable = type(value) == "table" and getmetatable(value)
