@@ -494,7 +494,7 @@ function clock:set(instant) end
 ---@waits until the timers that were due have been called
 function clock:advance(duration) end
 
----Advances the clock by a duration with each reading from now on.
+---Advances the clock by a duration with each reading from now on. `clock:advance` moves it once.
 ---```lua
 ---scenario("ticking", function(t)
 ---  t.clock:tick("1s")
