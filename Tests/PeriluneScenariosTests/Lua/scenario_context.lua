@@ -11,6 +11,12 @@ test("steps are named phases with outcomes and locations", function()
   equal(math.type(result.steps[1].ms), "float")
 end)
 
+test("a function of the context rejects a call with a colon", function()
+  for _, call in ipairs{ "t:step('one', function() end)", "t:run('close.lua')", "t:skip('later')", "t:wait_until_idle()", "t:note('a')" } do
+    matches(failure(call).message, "t." .. call:match("t:([%w_]+)") .. ": call it with a dot, as in t.")
+  end
+end)
+
 test("a failure names its innermost step, and a failure after the step does not", function()
   local result = run([[
     t.defer(function() error("later") end)

@@ -1,4 +1,4 @@
---- Writes the warnings of Lua's function `warn` to the log. Without it, they are lost: a state has no function for warnings.
+--- Writes warnings from `warn` to the log. They would be lost otherwise, because states have no function for warnings.
 
 local errors = require "perilune.native.errors"
 

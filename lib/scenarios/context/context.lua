@@ -233,7 +233,19 @@ function members.wait_until_idle()
   state.host("wait_until_quiet")(0.0)
 end
 
-for name, f in pairs(members) do members[name] = arity.limited("t." .. name, f) end
+local contexts = setmetatable({}, { __mode = "k" })
+
+--- Wraps a function of `t` so that it rejects calls with a colon.
+local function called_with_dot(name, f)
+  return function(...)
+    if contexts[(...)] then
+      state.mistake("t.%s: call it with a dot, as in t.%s(...)", name, name)
+    end
+    return f(...)
+  end
+end
+
+for name, f in pairs(members) do members[name] = called_with_dot(name, arity.limited("t." .. name, f)) end
 
 -- Values
 
@@ -282,7 +294,7 @@ end
 --- Creates the context of a run.
 function scenario_context.new(current)
   local made = {}
-  return setmetatable({}, {
+  local context = setmetatable({}, {
     __index = function(_, name)
       if members[name] then return members[name] end
       if made[name] ~= nil then return made[name] end
@@ -301,6 +313,8 @@ function scenario_context.new(current)
     __tostring = function() return "t" end,
     __name = "t", __described = "the context of the scenario",
   })
+  contexts[context] = true
+  return context
 end
 
 return scenario_context
