@@ -2283,6 +2283,15 @@ tostring(invoice.customer)  --> "association invoice.customer, whose row record:
 ]==])
 end)
 
+test("methods of texts on dates are refused, and the errors name the format of a date", function()
+  guesses([==[%s]==], [==[
+perilune.date("2026-03-31"):sub(1, 4)  --! date:format("%Y")
+perilune.date("2026-03-31"):sub{ days = 1 }  --! date:add{ days = -1 }
+perilune.date("2026-03-31"):match("^%d+")  --! use date:format("%Y-%m-%d"), or tostring(date)
+perilune.date("2026-03-31"):find("03")  --! use date:format("%Y-%m-%d"), or tostring(date)
+]==])
+end)
+
 test("names of other libraries with several meanings are refused, and the errors name the call for each meaning", function()
   guesses([==[%s]==], [==[
 db:raw("SELECT 1")  --! use db:fetch_all(sql, ...) for rows
