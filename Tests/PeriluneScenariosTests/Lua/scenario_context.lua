@@ -518,3 +518,9 @@ test("a fixture may have the name of a member, because it is found in t.fixtures
   equal(S.run("x_scenario.lua > a", {}).outcome, "passed")
   matches(S.run("x_scenario.lua > b", {}).failures[1].message, "use t.fixtures.ada")
 end)
+
+test("functions of other test libraries lead to those of scenarios", function()
+  matches(failure("with_raises('x', function() end)").message, "use expect_error(function() ... end, message)")
+  matches(failure("xscenario('x', function() end)").message, "use scenario.skip(reason, name, function(t) ... end)")
+  matches(failure("fscenario('x', function() end)").message, "use scenario.only(name, function(t) ... end)")
+end)

@@ -1318,11 +1318,11 @@ sections.scenario_global = {
   ["assert_equal assert_equals assert_eq assert_same assert_is assert_match assert_nil assert_not_equal assert_table_equals lu luaunit eq equals should_equal is"] =
     "use expect(value):equals(other), or check(a == b)",
   ["assert_true assert_false assert_not_nil assert_that ensure must verify ok"] = "use check(value)",
-  ["assert_error assert_raises assert_throws expect_errors expect_to_fail raises throws"] = "use expect_error(function() ... end, message)",
+  ["assert_error assert_raises assert_throws with_raises with_error expect_errors expect_to_fail raises throws"] = "use expect_error(function() ... end, message)",
   ["before before_each before_all setup set_up setup_all lazy_setup strict_setup"] = "use before_each(function(t) ... end)",
   ["after after_each after_all teardown tear_down lazy_teardown strict_teardown"] = "use after_each(function(t) ... end)",
   ["spy stub mock fake"] = "use t.effects.module:stub(name, value) and t.effects.module:calls(name)",
-  ["skip pending xit xdescribe xtest todo"] = "use scenario.skip(reason, name, function(t) ... end)", ["fit fdescribe only"] = "use scenario.only(name, function(t) ... end)",
+  ["skip pending xit xdescribe xtest xscenario skip_scenario todo"] = "use scenario.skip(reason, name, function(t) ... end)", ["fit fdescribe fscenario only"] = "use scenario.only(name, function(t) ... end)",
   ["fail flunk"] = "use error(message), or check(false, message)", ["finally defer cleanup"] = "use t.defer(f)", ["given make run clock effects"] = "use the context of the scenario: t.given, t.make, t.run, t.clock, t.effects",
   ["parametrize each test_each cases"] = "use the option `cases` of scenario", ["sleep wait"] = "use t.clock:advance(duration)",
 }
