@@ -16,8 +16,7 @@ private let order: [(target: String, rooms: [String])] = [
         "Perilune",
         [
             "Files", "Bytes", "Tracing", "DefaultDatabase", "Tables", "Changesets", "Messages", "Modules", "Loop", "Host",
-            "Checking",
-            "Preview", "Errors", "Observation", "Records", "Automation", "Isolation",
+            "Preview", "Errors", "Checking", "Observation", "Records", "Automation", "Isolation",
         ]
     ),
     ("PeriluneScenarios", ["Model", "States", "Databases", "Collecting", "Reports", "Running", "Isolation"]),

@@ -60,6 +60,9 @@ for _, name in ipairs{ "read", "write", "in_transaction", "in_savepoint", "write
         name == "write" and ", as in db:write({ note = \"import\" }, function(db) ... end)" or "; this function has none"))
     elseif name == "in_transaction" and type(block) == "function" and more == nil and type(options) == "string" and no_options[options] then
       require("perilune.native.errors").raise("argument", ("db:in_transaction: the kind comes before the block; use db:in_transaction(%q, f)"):format(options))
+    elseif name == "in_transaction" and select("#", ...) == 0 then
+      require("perilune.native.errors").raise("argument", "db:in_transaction: argument 1: expected a function, got no value; use db:is_inside_transaction() "
+        .. "to ask whether a transaction is open")
     elseif type(block) == "table" and options == nil and getmetatable(block) ~= nil then
       require("perilune.native.errors").raise("argument", ("db:%s: argument 1: expected a function, got %s, which has been written already; use db:%s(function(db) "
         .. "... end) around the call"):format(name, require("perilune.native.errors").describe(block), name))
@@ -82,6 +85,7 @@ end)
 unknown_methods(perilune.json, "json", "function")
 unknown_methods(perilune, "perilune", "member")
 unknown_methods(perilune.log, "log", "function")
+require "perilune.runtime.warnings"(perilune.log)
 setmetatable(perilune.row, { __call = function()
   require("perilune.native.errors").raise("argument", "perilune.row is a table of methods; use perilune.row.new(values)")
 end })

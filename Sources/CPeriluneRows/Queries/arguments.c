@@ -101,11 +101,17 @@ static int raise_count(lua_State *L, const pdb_arguments *arguments, lua_Integer
     return fail_for_sql(L, arguments);
 }
 
+/* Returns a hint for a list that is passed as one value, or "". */
+static const char *list_hint(lua_State *L, int index) {
+    bool is_list = lua_type(L, index) == LUA_TTABLE && lua_rawlen(L, index) > 0;
+    return is_list ? "; use IN (SELECT value FROM json_each(?)) and perilune.json.encode(list) for a list" : "";
+}
+
 static int fail_value(lua_State *L, const pdb_arguments *arguments, lua_Integer position, const char *expected,
                       int index) {
     if (expected == pdb_conversion_failed) return fail_conversion(L, arguments);
-    return fail(L, arguments, "%s: argument %I: expected %s, got %s", arguments->verb, position, expected,
-                plua_describe(L, index));
+    return fail(L, arguments, "%s: argument %I: expected %s, got %s%s", arguments->verb, position, expected,
+                plua_describe(L, index), list_hint(L, index));
 }
 
 static void bind_list_value(lua_State *L, pdb_statement *statement, int parameter, pdb_arguments *arguments) {
@@ -173,8 +179,8 @@ static void bind_named_value(lua_State *L, pdb_statement *statement, int paramet
     const char *expected = pdb_bind_plain(L, statement->handle, parameter, index, false);
     if (expected == pdb_conversion_failed) fail_conversion(L, arguments);
     if (expected) {
-        fail(L, arguments, "%s: argument \"%s\": expected %s, got %s", arguments->verb,
-             sqlite3_bind_parameter_name(statement->handle, parameter) + 1, expected, plua_describe(L, index));
+        fail(L, arguments, "%s: argument \"%s\": expected %s, got %s%s", arguments->verb,
+             sqlite3_bind_parameter_name(statement->handle, parameter) + 1, expected, plua_describe(L, index), list_hint(L, index));
     }
 }
 

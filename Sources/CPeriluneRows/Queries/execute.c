@@ -81,6 +81,11 @@ int pdb_execute(lua_State *L, pdb_call *call) {
         pdb_release_statement(statement);
         return execute_batch(L, call, lua_gettop(L));
     }
+    bool has_rows = statement->column_count > 0 && !statement->is_carrier && !pdb_is_change(statement);
     run_to_end(L, call);
+    if (has_rows && !call->has_inserted) {
+        pdb_push_result_without_rows(L);
+        return 1;
+    }
     return push_insertion(L, handle, pdb_is_change(statement) ? call->changes : 0, call->has_inserted);
 }

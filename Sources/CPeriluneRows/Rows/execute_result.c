@@ -14,6 +14,7 @@
 typedef struct {
     lua_Integer changed_rows, inserted_rowid;
     bool has_inserted;
+    bool dropped_rows; /* the statement has rows, which `execute` does not return */
 } changes;
 
 static const char metatable_key;
@@ -24,16 +25,23 @@ static const uintptr_t light_tag = (uintptr_t)1 << 63;
 static const uintptr_t light_tag = 0; /* row ids do not fit */
 #endif
 
+/* Pushes a result as full userdata. [-0, +1, m] */
+static void push_result(lua_State *L, changes fields) {
+    changes *result = lua_newuserdatauv(L, sizeof *result, 0);
+    *result = fields;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
+    lua_setmetatable(L, -2);
+}
+
 void pdb_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer *inserted_rowid) {
     if (light_tag && changed_rows == 1 && inserted_rowid && *inserted_rowid >= 0) {
         lua_pushlightuserdata(L, (void *)(light_tag | (uintptr_t)*inserted_rowid));
         return;
     }
-    changes *result = lua_newuserdatauv(L, sizeof *result, 0);
-    *result = (changes){changed_rows, inserted_rowid ? *inserted_rowid : 0, inserted_rowid != NULL};
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
-    lua_setmetatable(L, -2);
+    push_result(L, (changes){changed_rows, inserted_rowid ? *inserted_rowid : 0, inserted_rowid != NULL, false});
 }
+
+void pdb_push_result_without_rows(lua_State *L) { push_result(L, (changes){0, 0, false, true}); }
 
 /* Reads the result at `index`. Only Lua calls the metamethods, so the value is a result or a foreign light userdata. Returns false for the
 ** latter. */
@@ -43,7 +51,7 @@ static bool read_changes(lua_State *L, int index, changes *result) {
         return true;
     }
     uintptr_t bits = (uintptr_t)lua_touserdata(L, index);
-    *result = (changes){1, (lua_Integer)(bits & ~light_tag), true};
+    *result = (changes){1, (lua_Integer)(bits & ~light_tag), true, false};
     return (bits & light_tag) != 0;
 }
 
@@ -70,6 +78,8 @@ static int changes_to_string(lua_State *L) {
     changes self;
     if (!read_changes(L, 1, &self)) {
         lua_pushliteral(L, "userdata");
+    } else if (self.dropped_rows) {
+        lua_pushliteral(L, "{changed_rows = 0}, without the rows of the statement: use db:fetch_value(sql, ...) or db:fetch_all(sql, ...)");
     } else if (self.has_inserted) {
         lua_pushfstring(L, "{changed_rows = %I, inserted_rowid = %I}", self.changed_rows, self.inserted_rowid);
     } else {
@@ -94,6 +104,10 @@ static int next_change(lua_State *L) {
 }
 
 static int changes_pairs(lua_State *L) {
+    changes self;
+    if (read_changes(L, 1, &self) && self.dropped_rows) {
+        return plua_raise(L, "argument", "the result of a statement has no rows; use db:fetch_all(sql, ...)");
+    }
     lua_pushvalue(L, 1);
     lua_pushinteger(L, 0);
     lua_pushcclosure(L, next_change, 2);

@@ -44,4 +44,7 @@ int pdb_push_iterator(lua_State *L, int table, int names, int keys, int columns,
 /* Pushes the result of `execute`. `inserted_rowid` is NULL if no row was inserted. [-0, +1, m] */
 void pdb_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer *inserted_rowid);
 
+/* Pushes the result of `execute` for a statement with rows, such as a SELECT. [-0, +1, m] */
+void pdb_push_result_without_rows(lua_State *L);
+
 #endif

@@ -19,7 +19,7 @@ struct ScriptReader {
         "db", "description", "durable", "enabled", "interrupted", "keep", "key", "max", "mode", "name", "on", "on_code_change",
         "on_failure", "retry", "run", "when",
     ]
-    /// The functions of Lua's libraries that a host may withhold.
+    /// Library functions that a host may withhold.
     private static let withheldMembers: Set<String> = [
         "os.execute", "os.exit", "os.getenv", "os.remove", "os.rename", "os.tmpname", "os.setlocale", "io.close", "io.flush",
         "io.input",

@@ -28,12 +28,25 @@ package enum ScriptNames {
         "cron": "perilune.schedule(\"0 9 * * mon-fri\", f)",
         "enqueue": "perilune.jobs(name):enqueue(payload)", "job": "perilune.jobs(name)", "sleep": "perilune.sleep(duration)",
         "now": "perilune.now()",
+        "setTimeout": "perilune.after(delay, f)", "setInterval": "perilune.every(period, f)",
+        "set_timeout": "perilune.after(delay, f)", "set_interval": "perilune.every(period, f)",
+        "clearTimeout": "timer:cancel(), with the result of perilune.after",
+        "clearInterval": "timer:cancel(), with the result of perilune.every",
+        "wait": "perilune.sleep(duration)", "delay": "perilune.after(duration, f)",
+        "try": "pcall(f, ...), which returns false and the error object if f raises", "raise": "error(message)",
+        "throw": "error(message)",
+        "printf": "print(string.format(format, ...))", "len": "#list", "range": "for i = first, last do ... end",
+        "map": loop, "filter": loop, "foreach": loop,
         "unpack": "table.unpack(list)", "loadstring": "load(text)", "setfenv": "load(text, name, \"t\", environment)",
         "query": "db:fetch_all(sql, ...)", "fetch_all": "db:fetch_all(sql, ...)", "fetch_one": "db:fetch_one(sql, ...)",
         "execute": "db:execute(sql, ...)",
         "describe": "group(name, f) in a scenario file", "it": "scenario(name, function(t) ... end) in a scenario file",
         "test": "scenario(name, function(t) ... end) in a scenario file",
+        "xit": skipped, "xtest": skipped, "xscenario": skipped, "xdescribe": skipped,
+        "fit": "scenario.only(name, function(t) ... end)", "fscenario": "scenario.only(name, function(t) ... end)",
     ]
+
+    private static let skipped = "scenario.skip(reason, name, function(t) ... end)"
 
     private static let database =
         "the global `db`, or perilune.queue(path); once the module is installed, its programs run with `perilune run --no-database`"
@@ -53,6 +66,9 @@ package enum ScriptNames {
         "cliargs": arguments, "bit": "the operators & | ~ << >>", "bit32": "the operators & | ~ << >>",
         "busted": "scenario files and `perilune test`", "luaunit": "scenario files and `perilune test`",
         "copas": "perilune.spawn and perilune.sleep",
+        "pl": "Lua's own loops, and the libraries `table` and `string`",
+        "penlight": "Lua's own loops, and the libraries `table` and `string`",
+        "socket": "functions of the host, and perilune.sleep(duration) for `socket.sleep`", "lfs": "io.open(path)",
     ]
 
     /// Help texts for messages of SQLite and Lua.
@@ -152,11 +168,50 @@ package enum ScriptNames {
     /// Returns the help text for a list in place of a named value, as in `IN :ids`, and for a method of texts in other languages, as in
     /// `attempt to call a nil value (method 'split')`.
     private static func otherFormHelp(for message: String) -> String? {
+        if let help = syntaxHelp(for: message) ?? indexHelp(for: message) { return help }
         if message.wholeMatch(of: /near "[:@$]\w+": syntax error/) != nil { return messageHelp["near \"?\": syntax error"] }
         guard let match = message.wholeMatch(of: /attempt to call a nil value \(method '(\w+)'\)/),
             let use = otherTextMethods[String(match.1)]
         else { return nil }
         return "texts have no method `\(match.1)`; use \(use)"
+    }
+
+    /// Returns the help text for an operator of another language, as in `'then' expected near '!'`.
+    private static func syntaxHelp(for message: String) -> String? {
+        let isSyntax =
+            message.hasPrefix("syntax error near ") || message.contains(" expected near ")
+            || message.hasPrefix("unexpected symbol near ")
+        guard isSyntax else { return nil }
+        if message.hasSuffix(" near '!'") { return "`~=` is Lua's operator for not equal, and `not` negates a condition" }
+        if message.hasSuffix(" near '+'") || message.hasSuffix(" near '-'") && message.hasPrefix("syntax error") {
+            return "Lua has neither `++` nor `+=`; use name = name + 1"
+        }
+        if message.hasSuffix(" near '?'") { return "use `condition and first or second`" }
+        if message.hasSuffix(" near '&'") || message.hasSuffix(" near '|'") { return "use `and` and `or` for conditions" }
+        return nil
+    }
+
+    /// Returns the help text for an element of a list that does not exist, for a field of a text, for a column of a table that a statement
+    /// does not read, and for a list of rows that is joined like a list of texts.
+    private static func indexHelp(for message: String) -> String? {
+        if message == "attempt to index a nil value (field 'integer index')"
+            || message == "attempt to index a nil value (field '?')"
+        {
+            return "the element does not exist; the first element of a list is list[1], the last list[#list]"
+        }
+        if message.prefixMatch(of: /attempt to index a string value/) != nil {
+            return
+                "the fields of a text cannot be set; if it holds JSON, use the class option types = { column = \"json\" }, with which records "
+                + "have the decoded document as their field"
+        }
+        if message.wholeMatch(of: /invalid value \((?:table|row|userdata)\) at index \d+ in table for 'concat'/) != nil {
+            return "rows are not texts; db:fetch_values(sql, ...) and request:pluck(\"column\") return lists of values"
+        }
+        if let match = message.wholeMatch(of: /no such column: (\w+)\.(\w+)/) {
+            return
+                "a statement reads columns of `\(match.1)` after joining it: joining_required(Class.association) in requests, JOIN in SQL"
+        }
+        return nil
     }
 
     /// Returns the replacement for a global of another library, from a message such as `attempt to call a nil value (global 'describe')`.
@@ -256,7 +311,7 @@ package enum ScriptNames {
             return "use assert(a == b), or expect(a):equals(b) in a scenario"
         }
         if let match = message.prefixMatch(of: /(?:require: )?module [`']([^'`]+)['`] not found/),
-            let use = otherModules[String(match.1)]
+            let use = otherModules[String(match.1)] ?? otherModules[String(match.1.prefix { $0 != "." })]
         {
             return "use \(use)"
         }

@@ -148,26 +148,6 @@ public final class ScriptModule {
         }
     }
 
-    /// Reports a result that cannot be passed to Lua. Less constrained than the other overloads, so that it is chosen only for such results.
-    @available(*, deprecated, message: "the result must conform to Encodable; use `_ = ...` to return nothing")
-    public func function<each Argument: Decodable & Sendable, Result: Sendable>(
-        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
-        _ body: @escaping @Sendable (repeat each Argument) throws -> Result,
-        preview: (@Sendable (repeat each Argument) throws -> Result)? = nil
-    ) {
-        note(.notEncodable(Result.self), in: name)
-    }
-
-    /// Reports a result of an asynchronous function that cannot be passed to Lua.
-    @available(*, deprecated, message: "the result must conform to Encodable; use `_ = ...` to return nothing")
-    public func function<each Argument: Decodable & Sendable, Result: Sendable>(
-        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
-        _ body: @escaping @Sendable (repeat each Argument) async throws -> Result,
-        preview: (@Sendable (repeat each Argument) throws -> Result)? = nil
-    ) {
-        note(.notEncodable(Result.self), in: name)
-    }
-
     /// Adds a variadic function, which accepts any number of arguments of one type.
     ///
     /// ```swift
@@ -247,11 +227,6 @@ extension ScriptModule.Parameter {
 }
 
 extension LuaError {
-    /// Returns the error for a result that cannot be passed to Lua.
-    static func notEncodable(_ type: Any.Type) -> LuaError {
-        LuaError(.usage, "the result \(type) must conform to Encodable; to return nothing, write `_ = ...` in the closure")
-    }
-
     /// Returns the error for names of parameters that do not fit the parameters: too many names, or a repeated one. Fewer names are allowed.
     static func reason(against names: [String], of parameters: [ScriptModule.Parameter]) -> LuaError? {
         if names.count > parameters.count {

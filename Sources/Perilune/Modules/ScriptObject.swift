@@ -292,26 +292,6 @@ public final class ScriptObjectType<Object: ScriptObject> {
         }
     }
 
-    /// Reports a result that cannot be passed to Lua. Less constrained than the other overloads, so that it is chosen only for such results.
-    @available(*, deprecated, message: "the result must conform to Encodable; use `_ = ...` to return nothing")
-    public func method<each Argument: Decodable & Sendable, Result>(
-        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: ScriptModule.Effect = .undeclared,
-        _ body: @escaping (Object, repeat each Argument) throws -> Result,
-        preview: ((Object, repeat each Argument) throws -> Result)? = nil
-    ) {
-        fail(.notEncodable(Result.self), in: name)
-    }
-
-    /// Reports a result of an asynchronous method that cannot be passed to Lua.
-    @available(*, deprecated, message: "the result must conform to Encodable; use `_ = ...` to return nothing")
-    public func method<each Argument: Decodable & Sendable, Result: Sendable>(
-        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: ScriptModule.Effect = .undeclared,
-        _ body: @escaping @Sendable (Object, repeat each Argument) async throws -> Result,
-        preview: (@Sendable (Object, repeat each Argument) throws -> Result)? = nil
-    ) {
-        fail(.notEncodable(Result.self), in: name)
-    }
-
     /// - Parameters:
     ///   - answer: A closure that converts the results of the handler that has withheld a call.
     ///   - results: A closure that encodes the result of `body`.

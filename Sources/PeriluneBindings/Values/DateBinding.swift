@@ -32,7 +32,15 @@ final class DateBinding {
             "plus add_days add_months add_years add_hours add_seconds advance shift in since offset dateadd",
             "use date:add{ days = 1 }"
         ),
-        ("minus subtract sub ago before_by", "use date:add{ days = -1 }, or first - second for the seconds between two dates"),
+        (
+            "sub",
+            "use date:format(\"%Y\") for a part of its text, date:add{ days = -1 } for an earlier date, first - second for the seconds between"
+        ),
+        (
+            "match gmatch gsub find lower upper len byte rep",
+            "a date is not a text; use date:format(\"%Y-%m-%d\"), or tostring(date)"
+        ),
+        ("minus subtract ago before_by", "use date:add{ days = -1 }, or first - second for the seconds between two dates"),
         (
             "diff difference days_until days_since seconds_until until_ days_between timedelta",
             "use date:seconds_since(other), or first - second, in seconds"

@@ -101,6 +101,7 @@ extension DatabaseFile {
         guard isFile(path), let queue = try? open(path, isReadonly: false) else { return }
         defer { try? queue.close() }
         try? queue.writeWithoutTransaction { db in
+            guard try isEmpty(db) else { return }
             // This fails while another process has the WAL database open. Afterward, the exclusive lock keeps other processes out.
             guard try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE") == "delete" else { return }
             try db.inTransaction(.exclusive) {

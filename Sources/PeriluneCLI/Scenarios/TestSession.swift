@@ -154,7 +154,8 @@ struct TestSession {
     private func helpForNone() -> String {
         let paths = request.options.paths.map { "`\($0.path)`" }.joined(separator: ", ")
         let others = request.options.paths.flatMap { ScenarioFiles.othersInFolder($0.path) }
-        var text = "  help  scenarios are in files NAME_scenario.lua; looked in \(paths)"
+        let definition = "scenario(name, function(t) ... end)"
+        var text = "  help  scenarios are in files NAME_scenario.lua and are defined by \(definition); looked in \(paths)"
         if !others.isEmpty {
             let names = others.prefix(3).joined(separator: ", ") + (others.count > 3 ? ", ..." : "")
             text += ", which has files with other names: \(names)"

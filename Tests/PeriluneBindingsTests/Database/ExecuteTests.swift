@@ -55,6 +55,32 @@ import PeriluneLuaFileTools
             """)
     }
 
+    @Test func `the result of a statement with rows explains how to fetch them`() async throws {
+        try await script(
+            """
+            db:execute("CREATE TABLE t (a)")
+            for _, sql in ipairs{ "SELECT 1", "PRAGMA user_version", "SELECT * FROM t", "EXPLAIN SELECT 1" } do
+              local result = db:execute(sql)
+              equal({ result.changed_rows, result.inserted_rowid }, { 0 })
+              matches(tostring(result), "{changed_rows = 0}, without the rows of the statement: use db:fetch_value(sql, ...)")
+              matches(fails("argument", function() pairs(result) end), "use db:fetch_all")
+            end
+            equal(tostring(db:execute("INSERT INTO t VALUES (1) RETURNING a")), "{changed_rows = 1, inserted_rowid = 1}")
+            equal(tostring(db:execute("PRAGMA user_version = 1")), "{changed_rows = 0}")
+            """)
+    }
+
+    @Test func `a list in place of a value leads to json_each`() async throws {
+        try await script(
+            """
+            for _, arguments in ipairs{ { "SELECT ?", { { 1, 2 } } }, { "SELECT ?1, ?2", 1, { 1, 2 } }, { "SELECT :ids", { ids = { 1, 2 } } } } do
+              matches(fails("argument", function() db:fetch_all(table.unpack(arguments)) end), "json_each(?)")
+            end
+            local err = fails("argument", function() db:fetch_all("SELECT :id", { id = { a = 1 } }) end)
+            equal(err.message:find("json_each", 1, true), nil)
+            """)
+    }
+
     @Test func `the result of execute can be printed and iterated, and its fields cannot be set`() async throws {
         try await script(
             """

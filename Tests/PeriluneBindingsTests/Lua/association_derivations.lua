@@ -24,7 +24,7 @@ test("an association is included under the name that its class gives it", functi
   equal(ids(author.books), { 1, 2, 4 })
   equal(ids(author.new), { 2 })
   equal(ids(author:old():fetch_all()), { 4, 1 })
-  equal(tostring(Author.old), "association author.old")
+  equal(tostring(Author.old), "association author.old, whose rows record:old():fetch_all() fetches")
   equal(Author:annotated_with(Author.old:count()):find(1).book_count, 2)
 end)
 

@@ -2301,3 +2301,49 @@ perilune.handle("send", print)  --! perilune.jobs(name):handle(function(payload)
 perilune.process("send", print)  --! perilune.jobs(name):handle(function(payload) ... end)
 ]==])
 end)
+
+test("keys, lists and missing arguments in place of columns, names and functions are refused, and the errors name the call", function()
+  guesses([==[%s]==], [==[
+Customer(1)  --! use Class:find(key) for an existing row
+Customer("Ada")  --! use Class:find(key) for an existing row
+Customer.has_many("invoices", { through = "line" })  --! call it with a colon, as in Class:has_many(Target)
+table.insert(ada.invoices, Invoice{ number = "A9" })  --! to add a row record:invoices():insert{ column = value }
+#ada.invoices  --! record:invoices():fetch_count()
+#invoice.customer  --! including_optional(Class.customer)
+db:in_transaction()  --! db:is_inside_transaction()
+db:create_table{ name = "t", columns = { id = "integer" } }  --! db:create_table(name, function(t)
+db:create_table("t", function(t) t:primary_key("id") end)  --! t:primary_key("id", "integer")
+db:create_table("t", function(t) t:column("n", "integer"):defaults_to(0) end)  --! use :default(value)
+Invoice:join("customer")  --! use joining_required(Class.customer)
+Invoice:filter{ paid = true }:left_join("customer")  --! use joining_optional(Class.customer)
+Customer:join("invoice")  --! use joining_required(Class.invoices)
+Customer:join("product")  --! use join(perilune.record("product"), condition)
+Customer:cross_join("product")  --! use cross_join(perilune.record("product"))
+tostring(ada.invoices)  --> "association customer.invoices, whose rows record:invoices():fetch_all() fetches"
+tostring(invoice.customer)  --> "association invoice.customer, whose row record:customer():fetch_one() fetches"
+]==])
+end)
+
+test("methods of texts on dates are refused, and the errors name the format of a date", function()
+  guesses([==[%s]==], [==[
+perilune.date("2026-03-31"):sub(1, 4)  --! date:format("%Y")
+perilune.date("2026-03-31"):sub{ days = 1 }  --! date:add{ days = -1 }
+perilune.date("2026-03-31"):match("^%d+")  --! use date:format("%Y-%m-%d"), or tostring(date)
+perilune.date("2026-03-31"):find("03")  --! use date:format("%Y-%m-%d"), or tostring(date)
+]==])
+end)
+
+test("names of other libraries with several meanings are refused, and the errors name the call for each meaning", function()
+  guesses([==[%s]==], [==[
+db:raw("SELECT 1")  --! use db:fetch_all(sql, ...) for rows
+db:statement("SELECT 1")  --! use db:prepare(sql)
+perilune.table{ 1, 2 }  --! perilune.json.encode(value) to show a value
+perilune.decimal("1.10")  --! store the smallest unit as an integer
+perilune.map({ 1, 2 }, print)  --! use a loop
+perilune.when("invoice inserted", print)  --! perilune.automation{
+Product.name  --! use Class.c.name for the column
+Invoice.name  --! tostring(Class)
+Product:first(2)  --! limit(count):fetch_all()
+Product:fetch_page(1, 2)  --! use page(number, size)
+]==])
+end)

@@ -54,3 +54,18 @@ test("Unicode collations can be used in SQL", function()
   fails("constraint_unique", db.execute, db, "INSERT INTO name VALUES ('élan')")
   perilune.queue():fetch_value("SELECT 1 ORDER BY 'a' COLLATE localized")
 end)
+
+test("warnings are written to the log until warn(\"@off\")", function()
+  local written, write = {}, perilune.log.warning
+  perilune.log.warning = function(message) written[#written + 1] = message end
+  warn("disk ", "almost full: ", 97)
+  warn("@off")
+  warn("lost")
+  warn("@on")
+  warn("@other")
+  warn("back")
+  perilune.log.warning = write
+  equal(written, { "disk almost full: 97", "back" })
+  matches(fails("argument", function() warn("a", {}) end), "warn: argument 2: expected a string, got a table")
+  matches(fails("argument", function() warn() end), "warn: argument 1: expected a string, got no value")
+end)

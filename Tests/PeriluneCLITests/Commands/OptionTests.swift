@@ -94,7 +94,7 @@ import Testing
     ]
 
     @Test(arguments: [
-        ("--sandbox", 4), ("--memory", 4), ("--create", 4), ("--rows", 2), ("--context", 8), ("--color", 9),
+        ("--sandbox", 4), ("--memory", 4), ("--create", 4), ("--rows", 2), ("--color", 9),
         ("--error-format", 9),
     ])
     func `an option that several commands share has the same description in each command`(option: String, count: Int) {
@@ -103,6 +103,14 @@ import Testing
         }
         #expect(lines.count == count)
         #expect(Set(lines).count == 1, "\(lines)")
+    }
+
+    @Test func `the option for the context says whether a command runs on a copy`() {
+        let lines = Self.commands.compactMap { command in
+            command.helpMessage(columns: 1000).split(separator: "\n").first { $0.hasPrefix("  --context ") }
+        }
+        #expect(lines.count == 8)
+        #expect(Set(lines).count == 2, "\(lines)")
     }
 
     @Test func `modules are searched next to the script`() {

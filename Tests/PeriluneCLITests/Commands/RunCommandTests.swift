@@ -55,8 +55,8 @@ import Testing
 
     @Test func `options may follow the file directly`() throws {
         let folder = try TestFolder(["a.lua": "db:execute('CREATE TABLE IF NOT EXISTS t (a)') print(...)"])
-        let result = try folder.perilune("run", "a.lua", "--database", "x.sqlite", "y", "--rows")
-        #expect((result.status, result.output, result.errors) == (0, "y\t--rows\n", "created the database x.sqlite\n"))
+        let result = try folder.perilune("run", "a.lua", "--database", "x.sqlite", "y", "-v")
+        #expect((result.status, result.output, result.errors) == (0, "y\t-v\n", "created the database x.sqlite\n"))
         #expect(folder.exists("x.sqlite"))
     }
 
@@ -260,6 +260,19 @@ import Testing
         #expect(ScriptNames.help(for: "near \":ids\": syntax error")?.contains("json_each") == true)
         #expect(ScriptNames.help(for: "near \"%\": syntax error")?.contains("use ? or :name") == true)
         #expect(ScriptNames.help(for: "bad argument #2 to 'date' (number expected, got date)")?.contains("date:format") == true)
+        #expect(ScriptNames.help(for: "'then' expected near '!'")?.contains("`~=`") == true)
+        #expect(ScriptNames.help(for: "syntax error near '+'")?.contains("name = name + 1") == true)
+        #expect(ScriptNames.help(for: "')' expected near '?'")?.contains("condition and first or second") == true)
+        #expect(ScriptNames.help(for: "syntax error near 'end'") == nil)
+        #expect(ScriptNames.help(for: "attempt to index a nil value (field 'integer index')")?.contains("list[1]") == true)
+        #expect(ScriptNames.help(for: "attempt to index a nil value (field 'author')") == nil)
+        #expect(ScriptNames.help(for: "attempt to index a string value (field 'data')")?.contains("types = { column") == true)
+        #expect(ScriptNames.help(for: "invalid value (table) at index 1 in table for 'concat'")?.contains("fetch_values") == true)
+        #expect(ScriptNames.help(for: "no such column: author.name")?.contains("joining_required") == true)
+        #expect(ScriptNames.help(for: "no such column: name")?.contains("joining_required") != true)
+        #expect(ScriptNames.help(for: "attempt to call a nil value (global 'setTimeout')") == "use perilune.after(delay, f)")
+        #expect(ScriptNames.help(for: "attempt to call a nil value (global 'xscenario')")?.contains("scenario.skip") == true)
+        #expect(ScriptNames.help(for: "module 'pl.List' not found:")?.contains("loops") == true)
         #expect(ScriptNames.replacement(forMember: "map", of: "table")?.contains("ipairs(list)") == true)
         #expect(ScriptNames.replacement(forMember: "insert", of: "table") == nil)
         #expect(ScriptNames.help(for: "no such function: NOW")?.contains("CURRENT_TIMESTAMP") == true)
@@ -786,7 +799,6 @@ import Testing
             (["query", "--mode", "csv", "SELECT 1"], "--format"), (["apply", "x.plan", "--force"], "--changed-columns-only"),
             (["dump", "--database", "x.sqlite", "--tables", "a"], "TABLE"),
             (["automations", "run", "a.lua", "--once"], "perilune automations run FILE NAME"),
-            (["query", "--timeout", "1s", "SELECT 1"], "timeout 1s perilune query"),
         ] {
             #expect(
                 try CommandProcess(TestFolder.binary, arguments, in: folder).wait().errors.contains("'. Use '\(option)'\n"),
@@ -807,6 +819,7 @@ import Testing
 
     @Test(arguments: [
         (["apply", "x.plan", "--show"], "A saved plan cannot be shown. Without '--yes', apply names the changes and asks\n"),
+        (["query", "--timeout", "1s", "SELECT 1"], "A query has no time limit. Use 'timeout 1s perilune query'\n"),
         (["migrate", "--down", "--all"], "Use '--down' once for each migration, or '--to NAME' with the last one to keep\n"),
         (["automations", "preview", "a.lua", "x", "--save", "p"], "The preview of an automation cannot be saved as a plan\n"),
         (["dump", "a", "b", "--database", "x.sqlite"], "A dump has one table, or all\n"),

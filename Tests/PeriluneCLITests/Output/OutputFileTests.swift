@@ -71,6 +71,6 @@ import Testing
         let folderResult = try folder.perilune("query", "SELECT 1", "--format", "csv", "--output", folder.path)
         #expect((folderResult.status, folderResult.errors) == (74, "error: cannot write \(folder.path): Is a directory\n"))
         #expect(try folder.read("a.csv") == "old")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.csv"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".part") } == [])
     }
 }

@@ -96,8 +96,9 @@ import Testing
         #expect(result.status == 4)
         #expect(result.output == "no scenarios found\n")
         #expect(
-            result.errors == "  help  scenarios are in files NAME_scenario.lua; looked in `scenarios`, "
-                + "which has files with other names: books_test.lua\n")
+            result.errors == "  help  scenarios are in files NAME_scenario.lua and are defined by "
+                + "scenario(name, function(t) ... end); looked in `scenarios`, which has files with other names: books_test.lua\n"
+        )
     }
 
     @Test func `scenarios are listed as text and as JSON`() throws {

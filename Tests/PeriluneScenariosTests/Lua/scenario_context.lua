@@ -11,6 +11,12 @@ test("steps are named phases with outcomes and locations", function()
   equal(math.type(result.steps[1].ms), "float")
 end)
 
+test("a function of the context rejects a call with a colon", function()
+  for _, call in ipairs{ "t:step('one', function() end)", "t:run('close.lua')", "t:skip('later')", "t:wait_until_idle()", "t:note('a')" } do
+    matches(failure(call).message, "t." .. call:match("t:([%w_]+)") .. ": call it with a dot, as in t.")
+  end
+end)
+
 test("a failure names its innermost step, and a failure after the step does not", function()
   local result = run([[
     t.defer(function() error("later") end)
@@ -549,4 +555,10 @@ test("a service that was stopped cannot run until it is idle", function()
       "service:run_until_idle: the service is not running; call service:start() first")
     passes(("t.service('a.lua'):%s():start():run_until_idle()\ncheck(true)"):format(ending), host)
   end
+end)
+
+test("functions of other test libraries lead to those of scenarios", function()
+  matches(failure("with_raises('x', function() end)").message, "use expect_error(function() ... end, message)")
+  matches(failure("xscenario('x', function() end)").message, "use scenario.skip(reason, name, function(t) ... end)")
+  matches(failure("fscenario('x', function() end)").message, "use scenario.only(name, function(t) ... end)")
 end)

@@ -45,7 +45,7 @@ import Testing
         let seen: [String] = try await host.run(
             source: """
                 local seen = {}
-                local handler = perilune.jobs("mail"):handle(function(job) seen[#seen + 1] = job end)
+                local handler = perilune.jobs("mail"):handle(function(job) seen[#seen + 1] = job.payload end)
                 perilune.sleep("1m")
                 handler:cancel()
                 return seen

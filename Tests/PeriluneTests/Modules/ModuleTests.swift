@@ -431,32 +431,11 @@ struct ModuleTests {
         try await host.register(module: "n") { $0.function("number") { () -> Int in 4 } }
     }
 
-    private struct Plain: Sendable {
-        var number = 1
-    }
-
     private final class Account: ScriptHandle {
         static let scriptName = "account"
 
         static func describe(_ account: ScriptObjectType<Account>) {
             account.method("total", parameters: ["a", "b"]) { (_, a: Int) in a }
-        }
-    }
-
-    // The deprecation marks the calls that the compiler reports in programs.
-    @available(*, deprecated)
-    @Test func `a function whose result is not Encodable cannot be registered`() async throws {
-        let host = try await ScriptHost(database: .inMemory())
-        let functions: [@Sendable (ScriptModule) -> Void] = [
-            { $0.function("f") { (number: Int) in Plain(number: number) } },
-            { $0.function("f") { (number: Int) -> Plain in Plain(number: number) } },
-            { $0.function("f") { (number: Int) async in Plain(number: number) } },
-        ]
-        for function in functions {
-            let error = await #expect(throws: LuaError.self) { try await host.register(module: "m", "", function) }
-            #expect(error?.code == .usage)
-            let reason = "must conform to Encodable; to return nothing, write `_ = ...` in the closure"
-            #expect(error?.message == "m.f: the result Plain \(reason)")
         }
     }
 

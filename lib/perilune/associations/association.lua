@@ -128,7 +128,8 @@ local function define(kind)
     if type(target) == "string" and target ~= "" then target = class_named(kind, target) end
     if not source_of(target) then
       raise("argument", kind .. ": argument 1: expected a record class, the name of a table, or a common table, got "
-        .. errors.describe(target) .. (marks.is_request(target) and ("; use Class:%s(Target):order(\"column\"), likewise :filter(condition)"):format(kind) or ""))
+        .. errors.describe(target) .. (type(owner) == "string" and "; call it with a colon, as in Class:" .. kind .. "(Target)"
+          or marks.is_request(target) and ("; use Class:%s(Target):order(\"column\"), likewise :filter(condition)"):format(kind) or ""))
     end
     options = check_options(kind, options)
     if options.through then check_through(kind, owner, target, options) end
@@ -374,7 +375,10 @@ function association.metatable(source)
     __name = "association", __metatable = "association",
     __index = index_function(source),
     __newindex = function(_, name) raise("readonly", "an association is immutable: cannot set `" .. tostring(name) .. "`") end,
-    __len = function(self) raise_not_fetched(self, "#") end,
+    __len = function(self)
+      local name = name_of(self)
+      raise_not_fetched(self, "#", self.node.root.kind == "has_many" and ("use record:%s():fetch_count(), and to add a row record:%s():insert{ column = value }"):format(name, name) or nil)
+    end,
     __pairs = function(self) raise_not_fetched(self, "pairs") end,
     __call = function(self, record, db, surplus)
       if surplus ~= nil then arity.refuse(name_of(self), 1, surplus) end
@@ -385,7 +389,10 @@ function association.metatable(source)
       return require("perilune.associations.records").request_of(self, record, db)
     end,
     __tostring = function(self)
-      return "association " .. self.node.root.owner_source.table .. "." .. name_of(self)
+      local root, name = self.node.root, name_of(self)
+      if name == "?" then return "association " .. root.owner_source.table .. ".?" end
+      return ("association %s.%s, whose %s fetches"):format(root.owner_source.table, name, root.kind == "has_many"
+        and ("rows record:%s():fetch_all()"):format(name) or ("row record:%s():fetch_one()"):format(name))
     end,
   }
   return source.association_metatable

@@ -548,7 +548,9 @@ local function make(class, values, ...)
   values = marks.fields_of_object(values) or values
   if values ~= nil and type(values) ~= "table" or select("#", ...) > 0 then
     raise("argument", ("%s{...}: expected a table of columns, got %s%s"):format(info.name, errors.describe(values),
-      values == nil and "; use `for record in Class:rows() do` to iterate over records" or "; use Class{ column = value }"))
+      values == nil and "; use `for record in Class:rows() do` to iterate over records"
+        or type(values) ~= "userdata" and "; use Class:find(key) for an existing row, Class{ column = value } for a new record"
+        or "; use Class{ column = value }"))
   end
   local made = native_records.new_record(class, values)
   if made then return made end

@@ -316,7 +316,7 @@ local function is_truth(shape, is_condition)
   return is_condition(shape) or shape.op == "and" or shape.op == "or" or shape.op == "column" and shape.held == "booleans"
 end
 
---- Raises for arithmetic that is no condition: `-x`, or arithmetic with conditions. Other numbers may be meant as truth values.
+--- Raises for arithmetic in place of a condition: `-x`, or arithmetic with conditions. Other numbers may be meant as truth values.
 local function check_arithmetic(shape, method, is_condition)
   local op, operands = shape.op, shape.operands
   if op == "negate" then

@@ -14,6 +14,7 @@ local expression_building = require "perilune.expressions.swift_bridge"
 local request = require "perilune.requests.request"
 local request_building = require "perilune.requests.swift_bridge"
 local marks = require "perilune.runtime.marks"
+local class_properties = require "perilune.requests.class_properties"
 local raise = errors.raise
 
 --- The functions that scripts call.
@@ -21,10 +22,22 @@ local public = {}
 
 -- Joins -----------------------------------------------------------------------------------------------------------------------
 
-local function require_request(method, given)
+--- Returns the name of a class's association that has this name, or leads to a table of this name; nil without one.
+local function association_named(source, name)
+  local class = source and source.class
+  if not class then return nil end
+  for _, own in ipairs(class_properties.association_names(class)) do
+    local root = class_properties.association(class, own).node.root
+    if own == name or root.source and root.source.table == name then return own end
+  end
+end
+
+local function require_request(method, given, self, condition)
   local other = request.of(given)
   if other then return other end
-  local cure = type(given) == "string" and ("; use perilune.record(%q)"):format(given)
+  local association = type(given) == "string" and condition == nil and association_named(request.of(self).node.root.source, given)
+  local cure = association and ("; use joining_%s(Class.%s)"):format(method == "left_join" and "optional" or "required", association)
+    or type(given) == "string" and ("; use %s(perilune.record(%q)%s)"):format(method, given, method == "cross_join" and "" or ", condition")
     or marks.is_association(given) and "; use joining_required or joining_optional for an association" or ""
   raise("argument", method .. ": argument 1: expected a record class or a request, got " .. errors.describe(given) .. cure)
 end
@@ -59,7 +72,7 @@ for method, kind in pairs(kinds) do
   -- @param other a class, or a request for whole rows
   -- @param condition a condition as for `filter`; none for a cross join
   public[method] = function(self, other, condition, ...)
-    other = require_request(method, other)
+    other = require_request(method, other, self, condition)
     if kind == "cross" then
       if condition ~= nil then arity.refuse(method, 1, condition, "use join(other, condition) for a join with a condition") end
     elseif condition == nil then

@@ -63,7 +63,7 @@ sections.request = {
   ["where_raw raw_where filter_sql sql_filter filter_raw raw_filter where_sql"] = "use filter(sql, ...)",
   ["first first_or_none one one_or_none one_or_nil scalar_one scalar_one_or_none find_first find_one get_one take_one single first_or_nil "
     .. "first_or_default peek head fetch_first fetch_optional next only_one sole find_sole_by fetch"] =
-    "use fetch_one(), which returns nil if no row matches; find() raises",
+    "use fetch_one(), which returns nil if no row matches; find() raises, and limit(count):fetch_all() returns several rows",
   ["first_or_fail find_or_fail first_or_raise get_or_404 fetch_one_or_raise find_unique_or_throw find_first_or_throw find_or_raise"] =
     "use find(key), or find() on a request; both raise if no row matches, as fetch_one() does not",
   ["last final latest earliest fetch_last newest oldest find_last"] =
@@ -82,7 +82,7 @@ sections.request = {
   ["random shuffle sample order_random"] = "use order(\"random()\")",
   ["skip start"] = "use limit(count, offset), or offset(count)",
   ["take top limit_to limited per head_rows first_n slice fetch_some"] = "use limit(count):fetch_all(); page(number, size) for pages",
-  ["paginate pages page_by per_page cursor_paginate paged"] = "use page(number, size), or page_after(cursor, size)",
+  ["paginate pages page_by per_page cursor_paginate paged fetch_page get_page"] = "use page(number, size), or page_after(cursor, size)",
   ["avg mean fetch_average average_of"] = "use average(\"column\")",
   ["maximum biggest largest highest fetch_max max_of"] = "use max(\"column\")",
   ["minimum smallest lowest fetch_min min_of"] = "use min(\"column\")",
@@ -201,7 +201,7 @@ sections.class = {
   ["serialize attribute attributes cast types set_types column_type"] = "use the class option types = { column = type }",
   ["columns column_names attribute_names columns_hash fields schema table_info describe field_names get_columns __columns__"] =
     "use db:columns(\"table\"); Class.c.name is the expression of a column",
-  ["database_table_name table_name tablename table get_table_name __tablename__ __table__ name_of_table"] = "perilune.record(\"table\") names the table; tostring(Class) shows it",
+  ["database_table_name name table_name tablename table get_table_name __tablename__ __table__ name_of_table"] = "perilune.record(\"table\") names the table; tostring(Class) shows it",
   ["primary_key pk key_name id_column key"] = "use db:primary_key(\"table\"), and the class option primary_key to set it",
   ["connection db database bind set_database connect establish_connection"] =
     "classes use the default database; pass another as the first argument, Class:fetch_all(other), or use perilune.with{ database = other }",
@@ -470,10 +470,11 @@ sections.database = {
   ["progress_handler set_progress_handler"] = "a limit ends long statements: perilune run --timeout 2s; db:interrupt() ends the running one",
   ["deserialize"] = "use perilune.deserialize(bytes), which returns another database",
   ["readonly is_readonly set_readonly"] = "use the option `readonly` of perilune.queue or perilune.pool",
+  ["raw"] = "use db:fetch_all(sql, ...) for rows, db:execute(sql, ...) for changes, and perilune.sql(text, ...) for SQL in expressions",
   ["close_vm"] = "use statement:close() for each prepared statement",
   ["release_memory shrink_memory free_memory"] = "use db:execute(\"PRAGMA shrink_memory\")",
   ["exec run do_ perform sql exec_sql run_sql execute_sql executescript exec_script execute_script execute_update "
- .. "exec_driver_sql write_sql batch statement command"] =
+ .. "exec_driver_sql write_sql batch command"] =
     "use db:execute(sql, ...), or db:rows(sql, ...) to iterate over rows",
   ["query select select_all all get_all fetchall query_all list fetch fetch_rows get_rows read_all fetch_many query_rows get_results raw_query "
     .. "select_rows array query_array query_raw execute_query table"] =
@@ -516,7 +517,7 @@ sections.database = {
   ["unsafe_write without_transaction"] = "use db:write_without_transaction(function(db) ... end)",
   ["in_transaction_now is_in_transaction is_transaction inside_transaction transaction_state in_txn get_autocommit"] = "use db:is_inside_transaction()",
   ["escape quote escape_string literal quote_string"] = "pass values as arguments: db:execute(\"... WHERE name = ?\", name)",
-  ["prepare_statement make_statement cached_statement compile stmt prepare_v2 create_statement"] = "use db:prepare(sql)",
+  ["statement prepare_statement make_statement cached_statement compile stmt prepare_v2 create_statement"] = "use db:prepare(sql)",
   ["create_or_replace_view replace_view"] = "use db:drop_view(name, { if_exists = true }), then db:create_view(name, query)",
   ["create make_table new_table create_table_if_not_exists define_table"] =
     "use db:create_table(name, { if_not_exists = true }, function(t) ... end)",
@@ -702,7 +703,7 @@ sections.column_definition = {
   ["null nullable allow_null optional null_ok is_null can_be_null drop_not_null"] = "columns allow NULL unless they are :not_null(); after "
     .. "t:change_column(name), :without(\"not_null\") allows it again",
   ["required notnull not_nullable nonnull non_null mandatory not_nil is_not_null"] = "use :not_null()",
-  ["default_value defaults default_to with_default set_default"] = "use :default(value), or :default_sql(sql)",
+  ["default_value defaults default_to defaults_to with_default set_default default_is"] = "use :default(value), or :default_sql(sql)",
   ["default_now default_current_timestamp use_current default_function server_default"] = "use :default_sql(\"CURRENT_TIMESTAMP\")",
   ["index add_index with_index create_index"] = "use :indexed()", ["uniq unique_key is_unique unique_index"] = "use :unique()",
   ["autoincrement auto_increment autoincremented auto increments identity"] = "use :primary_key{ autoincrement = true }, or t:auto_incremented_primary_key(\"id\")",
@@ -1010,8 +1011,13 @@ sections.perilune = {
   ["Database open connect connection sqlite sqlite3 open_memory memory database_open open_database new new_database db_open engine create_engine database_queue "
     .. "in_memory open_v2 open_ptr environment new_connection create_database file"] = "use perilune.queue(path), or perilune.pool(path); without a path the database is in memory",
   ["database_pool connection_pool"] = "use perilune.pool(path)",
-  ["Record model class table define entity schema register define_model declare record_class base create_model new_model new_class mapper models record_type orm table_class"] =
+  ["Record model class define entity schema register define_model declare record_class base create_model new_model new_class mapper models record_type orm table_class"] =
     "use perilune.record(\"table\")",
+  ["table"] = "use perilune.record(\"table\") for a table of the database, and print(value) or perilune.json.encode(value) to show a value",
+  ["decimal Decimal numeric money bigdecimal big_decimal currency"] =
+    "Lua and SQLite have no decimal numbers; store the smallest unit as an integer (cents), or a text",
+  ["map filter reduce each for_each find_index flat_map fold keys values merge extend range zip"] =
+    "use a loop: for _, element in ipairs(list) do ... end",
   ["col field c f F column_named ref"] = "use perilune.column(name), or Class.c.name",
   ["raw literal text raw_sql unsafe expr expression literal_sql fragment q sql_text"] = "use perilune.sql(text, ...)",
   ["func functions call function_"] = "use perilune.fn.name(...)",
@@ -1020,7 +1026,8 @@ sections.perilune = {
   ["all"] = connectives .. "; perilune.spawn(f) starts tasks, and task:wait() waits for each",
   ["asc desc"] = "use Class.c.column:asc() and Class.c.column:desc()",
   ["sum avg average max min total"] = "use Class.c.column:sum(), :average(), :min() or :max() in a selection, or Class:sum(\"column\") for the value",
-  ["when if_ iif switch case_when"] = "use perilune.case{ { condition, value }, otherwise = value }",
+  ["if_ iif switch case_when"] = "use perilune.case{ { condition, value }, otherwise = value }",
+  ["when"] = "use perilune.case{ { condition, value }, otherwise = value } in SQL, perilune.automation{ name = ..., on = ..., run = function ... end } for events",
   ["lower upper coalesce length round abs concat substr ifnull nullif group_concat strftime replace trim"] = "use perilune.fn.name(...), or the method of a column: Class.c.name:lower()",
   ["cast"] = "use Class.c.column:cast(type)",
   ["transaction write begin atomic commit rollback in_transaction savepoint"] = transactions, ["read"] = "use db:read(function(db) ... end)",
@@ -1340,11 +1347,11 @@ sections.scenario_global = {
   ["assert_equal assert_equals assert_eq assert_same assert_is assert_match assert_nil assert_not_equal assert_table_equals lu luaunit eq equals should_equal is"] =
     "use expect(value):equals(other), or check(a == b)",
   ["assert_true assert_false assert_not_nil assert_that ensure must verify ok"] = "use check(value)",
-  ["assert_error assert_raises assert_throws expect_errors expect_to_fail raises throws"] = "use expect_error(function() ... end, message)",
+  ["assert_error assert_raises assert_throws with_raises with_error expect_errors expect_to_fail raises throws"] = "use expect_error(function() ... end, message)",
   ["before before_each before_all setup set_up setup_all lazy_setup strict_setup"] = "use before_each(function(t) ... end)",
   ["after after_each after_all teardown tear_down lazy_teardown strict_teardown"] = "use after_each(function(t) ... end)",
   ["spy stub mock fake"] = "use t.effects.module:stub(name, value) and t.effects.module:calls(name)",
-  ["skip pending xit xdescribe xtest todo"] = "use scenario.skip(reason, name, function(t) ... end)", ["fit fdescribe only"] = "use scenario.only(name, function(t) ... end)",
+  ["skip pending xit xdescribe xtest xscenario skip_scenario todo"] = "use scenario.skip(reason, name, function(t) ... end)", ["fit fdescribe fscenario only"] = "use scenario.only(name, function(t) ... end)",
   ["fail flunk"] = "use error(message), or check(false, message)", ["finally defer cleanup"] = "use t.defer(f)", ["given make run clock effects"] = "use the context of the scenario: t.given, t.make, t.run, t.clock, t.effects",
   ["parametrize each test_each cases"] = "use the option `cases` of scenario", ["sleep wait"] = "use t.clock:advance(duration)",
 }

@@ -97,6 +97,9 @@ end
 function public:create_table(name, options, block)
   local place = "db:create_table"
   if block == nil and type(options) == "function" then options, block = nil, options end
+  if type(name) == "table" then
+    checks.fail(place .. ": argument 1", "expected a name, got a table; use db:create_table(name, function(t) t:column(\"title\", \"text\") end)")
+  end
   sql_text.name(name, place .. ": argument 1")
   local schema, plain = name:match("^(%a+)%.(.+)$")
   if schema == "main" or schema == "temp" then

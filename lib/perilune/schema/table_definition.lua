@@ -161,7 +161,8 @@ function methods:auto_incremented_primary_key(name, options)
 end
 
 local function key_column(definition, name, declared, options, place)
-  if declared == nil then checks.fail(place .. ": argument 2", "expected a type, got nothing; use t:primary_key{ \"a\" } for a column that is defined elsewhere") end
+  if declared == nil then checks.fail(place .. ": argument 2", ("expected a type, got nothing; use t:primary_key(%q, \"integer\"), or "
+    .. "t:primary_key{ %q } for a column that is defined elsewhere"):format(tostring(name), tostring(name))) end
   local is_type, err = pcall(declared_types.sql, declared, definition.strict, place .. ": argument 2")
   if not is_type then
     local cure = type(declared) == "string" and ("; use t:primary_key{ %q, %q } for a key of several columns"):format(name, declared) or ""

@@ -119,7 +119,7 @@ function db:execute(sql, ...) end
 ---@raises sql: SQLite refuses the statement; argument: the arguments do not fit the placeholders
 function db:fetch_all(sql, ...) end
 
----Returns the first row of a query, or nil.
+---Returns the first row of a query, or nil. `row:unpack()` returns the values of its columns.
 ---```lua
 ---print(db:fetch_one("SELECT * FROM author WHERE id = ?", 2).name)
 -----> Jules Verne

@@ -6,6 +6,9 @@
 ---make record classes and start tasks; this page describes everything else.
 
 ---NULL in places that cannot hold `nil`: a table field, a list element, or an assigned value.
+---
+---A column that is NULL is read as `nil`, so `record.due == perilune.null` is always false: use `record.due == nil`. Only decoded JSON
+---contains `perilune.null`: `perilune.json.decode(text).due == perilune.null`.
 ---@class perilune.null: userdata
 
 ---Bytes that SQLite stores as a BLOB, made by `perilune.blob`. `tostring(blob)` returns them as a string, and `#blob` their number.

@@ -86,7 +86,7 @@ function request:matching(pattern) end
 ---@raises argument: the vector is not a list of numbers, or the number is not valid; unknown_column: the column does not exist, or the table is not one of vectors
 function request:nearest(column, vector, count) end
 
----Returns the request in an order, which replaces any previous order.
+---Returns the request in an order, which replaces any previous order. `then_order` adds to the order.
 ---```lua
 ---print(Book:order(Book.c.year:desc()):pluck("year")[1])  --> 1872
 ---```

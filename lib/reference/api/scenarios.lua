@@ -363,7 +363,7 @@ function db:integrity_check() end
 ---The result of `t.run`.
 ---@class (exact) perilune.script_result
 ---@field value any the result of the script
----@field output string the text printed by its main part, without that of timers that are called later
+---@field output string the text that its main part prints; what its timers print later is missing
 ---@field error perilune.error?
 ---@field changes perilune.changes the changes of its main part to the database
 ---@field effects table[] the calls of modules with effects, with the fields `module`, `name`, `arguments`, `file` and `line`
@@ -457,9 +457,9 @@ function service:is_running() end
 ---@raises none
 function service:output() end
 
----Changed rows, for `expect(...):rows`, with the columns `op` (`insert`, `update` or `delete`), `table`, `key`, and those of the table. They
----are in the order of tables and keys, not of time, and a row that is as before is not listed. The list includes tables of Perilune, such as
----`perilune_job` and those of migrations; `has_rows` ignores rows that are not expected. `tostring` returns a line for each change.
+---Changed rows, for `expect(...):rows`, with the columns `op` (`insert`, `update` or `delete`), `table`, `key`, and the columns of the table.
+---They are in the order of tables and keys, not of time, and a row that is as before is not listed. The list includes Perilune's own tables,
+---such as `perilune_job` and the migration tables; `has_rows` ignores rows that are not expected. `tostring` returns a line for each change.
 ---@class perilune.changes
 
 ---The executed statements, for `expect(...):at_most` and similar checks. `tostring` returns them as lines.
@@ -499,7 +499,7 @@ function clock:set(instant) end
 ---@waits until the timers that were due have been called
 function clock:advance(duration) end
 
----Advances the clock by a duration with each reading from now on.
+---Advances the clock by a duration with each reading from now on. `clock:advance` moves it once.
 ---```lua
 ---scenario("ticking", function(t)
 ---  t.clock:tick("1s")

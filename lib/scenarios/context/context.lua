@@ -289,7 +289,7 @@ end
 --- Creates the context of a run.
 function scenario_context.new(current)
   local made = {}
-  return setmetatable({}, {
+  local context = setmetatable({}, {
     __index = function(_, name)
       if members[name] then return members[name] end
       if made[name] ~= nil then return made[name] end
@@ -308,6 +308,8 @@ function scenario_context.new(current)
     __tostring = function() return "t" end,
     __name = "t", __described = "the context of the scenario",
   })
+  contexts[context] = true
+  return context
 end
 
 return scenario_context

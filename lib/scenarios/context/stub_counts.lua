@@ -54,8 +54,8 @@ local function wanted_text(stub)
   return (stub.least > 0 and ("at least %d and "):format(stub.least) or "") .. "at most " .. times(stub.most)
 end
 
---- Returns the calls that count for a stub. If several stubs of a function have a number of calls, each counts the calls from its
--- definition to that of the next one.
+--- Returns the calls that count for a stub. If several stubs of a function have a number of calls, each counts the calls between
+-- its definition and the next one.
 local function calls_of(stub, stubs)
   local calls, from, to = state.host("calls")(stub.module, stub.name), 1, nil
   if not stub.least then return calls end
