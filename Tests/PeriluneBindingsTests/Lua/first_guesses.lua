@@ -2347,3 +2347,35 @@ Product:first(2)  --! limit(count):fetch_all()
 Product:fetch_page(1, 2)  --! use page(number, size)
 ]==])
 end)
+
+test("names of query builders, Redis and timer libraries are refused, and the errors name the call", function()
+  guesses([==[%s]==], [==[
+Product:where_not_null("name")  --! use filter(Class.c.column:is_not_null())
+Product:earliest("name")  --! use order("column"):fetch_one()
+Product:latest("name")  --! order(Class.c.column:desc()):fetch_one()
+Product:count_distinct("name")  --! use select("column"):distinct():fetch_count()
+Product:histogram("name")  --! perilune.count():as("count")
+Invoice:group_by_month("due")  --! group(Class.c.column:strftime("%Y-%m"))
+Product:median("price")  --! define it with db:add_aggregate(name, { ... })
+Product:insert_if_absent{ name = "Pen" }  --! { on_conflict = "ignore" }
+Product:filter{ name = "Pen" }:del()  --! use delete_all()
+Product:default("name", "Pen")  --! use the class option defaults
+Product:update_all(Product.c.name:increment())  --! use request:update_all{ column = Class.c.column + 1 }
+db:add{ name = "Pen" }  --! a queue of jobs is perilune.jobs(name)
+db:add_all{ { name = "Pen" } }  --! use Class:insert_all{
+db:flush()  --! Class:insert, record:save and db:execute write at once
+db:set("name", 1)  --! Class:upsert{ name = ..., value = ... }
+db:lpush("mail", "Ada")  --! a queue of jobs is perilune.jobs(name)
+db:alter_table("product", function(t) t:drop("name") end)  --! use t:drop_column(name)
+perilune.jobs("mail"):lpush("Ada")  --! use jobs:enqueue(payload)
+perilune.jobs("mail"):brpop()  --! use jobs:handle(function(payload) ... end)
+perilune.jobs("mail"):fetch_count()  --! use jobs:counts()
+perilune.cache  --! Class:upsert{ name = ..., value = ... }
+perilune.redis  --! Class:upsert{ name = ..., value = ... }
+perilune.ago{ days = 3 }  --! use perilune.now():add{ days = -3 }
+perilune.json_extract("name", "$.a")  --! use Class.c.column:json("name")
+perilune.timers  --! use perilune.after(delay, f)
+perilune.debounce(1, print)  --! call timer:cancel() before the next one
+for invoice in ada.invoices do end  --! use `for row in record:invoices():rows() do`
+]==])
+end)

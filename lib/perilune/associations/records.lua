@@ -81,8 +81,11 @@ local function check_record(root, record)
   for ancestor in record_class.ancestors(info) do
     if ancestor.class == root.owner then return end
   end
-  raise("argument", ("`%s`: expected a record of `%s`, got %s; use record:%s()"):format(root.name or "association",
-    root.owner_source.table, class_properties.name_beside(record, root.owner), root.name or "association"))
+  local name = root.name or "association"
+  -- A generic `for` calls an association with nil.
+  local use = record == nil and root.kind == "has_many" and "`for row in record:%s():rows() do`" or "record:%s()"
+  raise("argument", ("`%s`: expected a record of `%s`, got %s; use %s"):format(name, root.owner_source.table,
+    class_properties.name_beside(record, root.owner), use:format(name)))
 end
 
 --- Returns the node of the request for a record's associated rows through other tables.

@@ -24,6 +24,8 @@ local columns = "use t:column(name, type), followed by its properties: t:column(
 local typed = "use t:column(name, \"%s\")"
 local timestamps = "use t:column(\"created_at\", \"datetime\"):default_sql(\"CURRENT_TIMESTAMP\"), and the class option timestamps = true"
 local ending = "use %s:cancel()"
+local queue_of_jobs = "a queue of jobs is perilune.jobs(name)"
+local keeping = "a value with a name is a row: db:create_table once, then Class:upsert{ name = ..., value = ... } and Class:fetch_one(name)"
 
 local sections = {}
 
@@ -59,6 +61,7 @@ sections.request = {
   ["where_between between"] = "use filter(Class.c.column:between(low, high))",
   ["where_like like contains starts_with ends_with"] = "use filter(Class.c.column:contains(text)), or :starts_with, :ends_with, :like(pattern)",
   ["where_null is_null where_nil"] = "use filter{ column = perilune.null }, or filter(Class.c.column:is_null())",
+  ["where_not_null where_is_not_null where_not_nil where_present exclude_null"] = "use filter(Class.c.column:is_not_null())",
   ["where_exists"] = "use filter(perilune.exists(request)), or filter(Class.association:exists())",
   ["where_raw raw_where filter_sql sql_filter filter_raw raw_filter where_sql"] = "use filter(sql, ...)",
   ["first first_or_none one one_or_none one_or_nil scalar_one scalar_one_or_none find_first find_one get_one take_one single first_or_nil "
@@ -66,13 +69,17 @@ sections.request = {
     "use fetch_one(), which returns nil if no row matches; find() raises, and limit(count):fetch_all() returns several rows",
   ["first_or_fail find_or_fail first_or_raise get_or_404 fetch_one_or_raise find_unique_or_throw find_first_or_throw find_or_raise"] =
     "use find(key), or find() on a request; both raise if no row matches, as fetch_one() does not",
-  ["last final latest earliest fetch_last newest oldest find_last"] =
+  ["earliest oldest"] = "use order(\"column\"):fetch_one()",
+  ["last final latest fetch_last newest find_last"] =
     "use reversed():fetch_one() on an ordered request, or order(Class.c.column:desc()):fetch_one()",
   ["get find_by find_by_id find_by_pk get_by get_by_id get_or_none get_or_nil find_unique by_id by_key load lookup fetch_by_key fetch_by_id find_by_key pk "
     .. "get_by_pk find_row with_key with_id with_pk fetch_key"] =
     "use fetch_one(key), which returns nil if no row has the key, or find(key), which raises; for other columns filter{ column = value }:fetch_one()",
   ["count size length len count_all count_rows get_count row_count num_rows tally number_of_rows total_count"] = counting,
-  ["count_by count_values"] = "use group(\"column\"):select(\"column\", perilune.count():as(\"count\")):fetch_all()",
+  ["count_distinct distinct_count count_unique unique_count"] = "use select(\"column\"):distinct():fetch_count()",
+  ["count_by count_values histogram value_counts frequencies"] = "use group(\"column\"):select(\"column\", perilune.count():as(\"count\")):fetch_all()",
+  ["group_by_hour group_by_day group_by_date group_by_week group_by_month group_by_year group_by_period"] =
+    "use group(Class.c.column:strftime(\"%Y-%m\")), with %d for days and %Y alone for years",
   ["group_by grouped by_group partition"] = "use group(\"column\")",
   ["having_"] = "use having(condition)",
   ["order_by_primary_key order_by_key order_by sort sort_by ordered reorder sorted orderby order_desc order_asc arrange sorted_by order_by_desc order_by_asc"] =
@@ -111,7 +118,7 @@ sections.request = {
   ["includes include including eager eager_load eager_load_all prefetch prefetch_related select_related joinedload selectinload "
     .. "subqueryload load_with options populate preload_all fetch_with with_related related include_all with_relations contains_eager "
     .. "includes_all joined_load select_in_load including_associations"] = including,
-  ["insert_or_ignore insert_ignore create_or_ignore insert_if_missing insert_unless_exists"] = "use Class:insert({ column = value }, { on_conflict = \"ignore\" })",
+  ["insert_or_ignore insert_ignore create_or_ignore insert_if_missing insert_if_absent insert_if_not_exists insert_unless_exists"] = "use Class:insert({ column = value }, { on_conflict = \"ignore\" })",
   ["full_text match_against"] = "use matching(pattern) on the class of a full-text table (db:create_fts5)",
   ["callback callbacks add_callback"] = hooks,
   ["joins inner_join joined join_table joining join_related"] = joining,
@@ -127,12 +134,14 @@ sections.request = {
   ["bulk_upsert upsert_many insert_or_update_all upsert_rows merge_all"] = "use Class:upsert_all({ { column = value }, ... }, { target = \"column\" })",
   ["bulk_update update_many modify update_each change_all update_rows increment_all update_where set_all bulk_change change"] =
     "use update_all{ column = value }; values may be expressions, update_all{ total = Class.c.total + 1 }",
-  ["destroy_all delete_by delete_many remove_all bulk_delete truncate delete_where wipe erase_all delete_rows drop_all purge"] =
+  ["destroy_all delete_by delete_many remove_all bulk_delete truncate delete_where wipe erase_all delete_rows drop_all purge del"] =
     "use delete_all(), as in filter{ column = value }:delete_all()",
   ["set"] = "use update_all{ column = value }; record:association():replace{ other, ... } for links",
   ["clear"] = "use delete_all(), as in filter{ column = value }:delete_all(); record:association():replace{} removes links and keeps the rows",
   ["increment_counter update_counters increment inc decrement dec add_to"] = "use update_all{ column = Class.c.column + 1 }",
   ["to_sql sql_text as_sql query_string toString to_string statement_text str debug_sql compile print_sql"] = "use sql(), or print(request)",
+  ["median percentile stddev variance mode quantile"] =
+    "SQLite has no such aggregate; define it with db:add_aggregate(name, { ... }), and use select(perilune.fn.name(Class.c.column)):fetch_value()",
   ["analyze query_plan explain_query_plan plan"] = "use explain()",
   ["union_of concat combine"] = "use union(other), or union_all(other)",
   ["append"] = "use insert{ column = value } or add(record) on the request of an association, and union(other) for the rows of two requests",
@@ -198,6 +207,7 @@ sections.class = {
     .. "before_delete after_delete before_validation after_commit after_rollback around_save_hook after_find after_initialize hook add_hook on callbacks "
     .. "pre_save post_save on_save on_insert on_update on_delete after_load before_remove after_remove before after hooks"] = hooks,
   ["enum"] = "use the class option types = { column = perilune.enum{ ... } }",
+  ["default default_value defaults default_values set_default set_defaults"] = "use the class option defaults = { column = value }",
   ["serialize attribute attributes cast types set_types column_type"] = "use the class option types = { column = type }",
   ["columns column_names attribute_names columns_hash fields schema table_info describe field_names get_columns __columns__"] =
     "use db:columns(\"table\"); Class.c.name is the expression of a column",
@@ -409,6 +419,7 @@ sections.column = {
   ["sum_all add_all"] = "use column:sum()",
   ["asc_nulls_first desc_nulls_first"] = "use column:nulls_first()", ["asc_nulls_last desc_nulls_last"] = "use column:nulls_last()",
   ["set assign update"] = "use request:update_all{ column = value }",
+  ["increment decrement inc dec incr decr increment_by decrement_by"] = "use request:update_all{ column = Class.c.column + 1 }",
   ["bool_or bool_and every some"] = "use column:max() and column:min(), since true is 1",
   ["greatest least"] = "use perilune.fn.max(a, b), or perilune.fn.min(a, b)",
   ["power"] = "use column:pow(exponent)", ["ceiling"] = "use column:ceil()", ["log"] = "use column:ln(), column:log10() or column:log2()",
@@ -546,7 +557,11 @@ sections.database = {
     .. "file; db:serialize() returns the bytes",
   ["dump iterdump dump_to to_sql"] = "use the command `perilune dump --database FILE` for SQL text, db:backup_to(perilune.queue(path)) for a copy, db:schema_sql() for the schema",
   ["record model class register table_class define model_for define_model map"] = "use perilune.record(\"table\")",
-  ["insert insert_into insert_row add insert_one save create_record put"] = "use Class:insert{ column = value } with a class of perilune.record(\"table\"), or db:execute(sql, ...)",
+  ["add"] = "use Class:insert{ column = value } with a class of perilune.record(\"table\"), or db:execute(sql, ...); " .. queue_of_jobs,
+  ["add_all save_all"] = "use Class:insert_all{ { column = value }, ... } with a class of perilune.record(\"table\")",
+  ["flush"] = "Class:insert, record:save and db:execute write at once",
+  ["set setex set_key get_key incr hset hget"] = keeping,
+  ["insert insert_into insert_row insert_one save create_record put"] = "use Class:insert{ column = value } with a class of perilune.record(\"table\"), or db:execute(sql, ...)",
   ["insert_all insert_many bulk_insert"] = "use Class:insert_all{ { ... }, ... } with a class of perilune.record(\"table\")",
   ["update upsert replace update_all update_row"] = "use Class:filter{ ... }:update_all{ ... } or record:update_changes{ ... } with a class of perilune.record(\"table\"), "
     .. "or db:execute(sql, ...)",
@@ -565,7 +580,8 @@ sections.database = {
   ["attach attach_database detach"] = "use db:execute(\"ATTACH DATABASE ? AS name\", path)",
   ["history versions_of_table audit undo redo track_history enable_history"] = "use perilune.history(Class), whose history:undo(transaction) undoes changes",
   ["preview dry_run simulate"] = "use db:record_changes(function(db) ... end), which returns a changeset, or `perilune run --preview FILE`",
-  ["push enqueue add_job perform_later jobs dispatch schedule_job work process"] = "a queue of jobs is perilune.jobs(name), as in perilune.jobs(name):enqueue(payload)",
+  ["push enqueue add_job perform_later jobs dispatch schedule_job work process"] = queue_of_jobs .. ", as in perilune.jobs(name):enqueue(payload)",
+  ["lpush rpush lpop rpop brpop pop consume failed completed waiting pause drain"] = queue_of_jobs .. "; `perilune help jobs` lists its methods",
   ["import import_csv export export_csv load_csv csv from_csv to_csv copy_from import_file"] = "use the command `perilune import FILE --table NAME`, and `perilune query --format csv` for output",
   ["transform_table rebuild_table recreate_table alter_table_rebuild"] = "use db:alter_table(name, function(t) ... end), which rebuilds the table if SQLite requires it",
   ["copy_table clone_table duplicate_table"] = "use db:execute(\"CREATE TABLE copy AS SELECT * FROM name\")",
@@ -681,7 +697,7 @@ sections.type = {
 
 sections.alteration = {
   ["drop_default remove_default unset_default"] = "use t:change_column(name):without(\"default\")", ["add_column_after add_column_before insert_column"] = "use t:add_column(name, type), and t:order_columns{ ... } for the order",
-  ["column new_column create_column add"] = "use t:add_column(name, type)", ["remove_column remove delete_column"] = "use t:drop_column(name)",
+  ["column new_column create_column add"] = "use t:add_column(name, type)", ["remove_column remove delete_column drop"] = "use t:drop_column(name)",
   ["rename"] = "use t:rename_column(name, new_name), or db:rename_table(name, new_name)",
   ["change modify alter alter_column modify_column set_type change_type retype"] = "use t:change_column(name, type)",
   ["set_default change_default change_column_default"] = "use t:change_column(name):default(value)",
@@ -803,10 +819,10 @@ sections.jobs = {
   ["enqueue_all bulk_enqueue push_all enqueue_many add_all"] = "use jobs:enqueue(payload) for each, in db:write(function() ... end) if all must exist or none",
   ["failed dead failures errors"] = "use jobs:list{ state = \"dead\" }", ["retry_all retry_failed"] = "use jobs:retry(job.id) for each of jobs:list{ state = \"dead\" }",
   ["enqueue_in enqueue_at schedule perform_in perform_at push_in later delay in_ at"] = "use jobs:enqueue(payload, { delay = \"1h\" }), or { at = date }",
-  ["pop take reserve next shift claim dequeue receive fetch_next"] = "use jobs:handle(function(payload) ... end), which takes one job after the other",
-  ["push add put insert send submit perform_later perform_async dispatch publish create perform defer_"] = "use jobs:enqueue(payload)",
+  ["pop take reserve next shift claim dequeue receive fetch_next lpop rpop blpop brpop"] = "use jobs:handle(function(payload) ... end), which takes one job after the other",
+  ["push add put insert send submit perform_later perform_async dispatch publish create perform defer_ lpush rpush zadd"] = "use jobs:enqueue(payload)",
   ["work process worker consume on subscribe register run handler each define"] = "use jobs:handle(function(payload) ... end)",
-  ["delete remove discard"] = "use jobs:cancel(id)", ["size length count pending depth stats"] = "use jobs:counts()",
+  ["delete remove discard"] = "use jobs:cancel(id)", ["size length count fetch_count pending depth stats llen get_job_counts"] = "use jobs:counts()",
   ["get fetch job"] = "use jobs:find(id)", ["all jobs where filter"] = "use jobs:list(options)", ["stop stop_handling shutdown quit close"] = "use handler:cancel() on the result of jobs:handle(f) to stop handling jobs in this state; jobs:pause() stops "
     .. "the queue in all processes, and in later runs, until jobs:resume()",
   ["start unpause"] = "use jobs:resume()",
@@ -995,6 +1011,11 @@ sections.perilune = {
   ["get_automation find_automation automation_named"] =
     "use `for _, automation in ipairs(perilune.automations()) do`, with automation.name",
   ["durable durable_run saga"] = "use perilune.automation{ durable = true, ... }, whose run has run:step(name, f)",
+  ["cache store kv key_value kvstore memo redis storage local_storage"] = keeping,
+  ["ago from_now before_now since"] = "use perilune.now():add{ days = -3 }, or a positive number for a later time",
+  ["json_extract json_get json_value json_path"] = "use Class.c.column:json(\"name\"), or Class.c.column:json(\"$.a.b\")",
+  ["timers"] = "use perilune.after(delay, f), perilune.every(period, f) or perilune.schedule(\"0 9 * * mon-fri\", f)",
+  ["debounce throttle"] = "keep the result of perilune.after(delay, f), and call timer:cancel() before the next one",
   ["with_timeout deadline"] = "use perilune.after(\"5s\", function() task:cancel() end) with a task of perilune.spawn",
   ["next_tick soon call_soon set_immediate"] = "use perilune.spawn(f)",
   ["yield"] = "use perilune.sleep(0)",
