@@ -308,7 +308,6 @@ function scenario_context.new(current)
     __tostring = function() return "t" end,
     __name = "t", __described = "the context of the scenario",
   })
-  contexts[context] = true
   return context
 end
 
