@@ -93,7 +93,7 @@ import Testing
         "perilune: databases.methods[name]",
         "scenarios.expectations.expect: matchers[name]",
         "scenarios.running: state.current",
-        "scenarios: spawning.watch",
+        "scenarios: spawning.watch", "scenarios: spawning.watch_timer",
         "scenarios: state.phase",
     ]
 
