@@ -328,7 +328,6 @@ package enum ScriptNames {
             return "a column `\(match.1)` hides the method; use perilune.row.\(match.1)(row), or Class.\(match.1)(record)"
         }
         if isOfRows { return "a column `\(match.1)` of a row hides the method; use perilune.row.\(match.1)(row, ...)" }
-        if isOfRecords { return "a column `\(match.1)` of a record hides the method; use Class.\(match.1)(record, ...)" }
-        return "`\(match.1)` is a field, not a method; use value.\(match.1)"
+        return isOfRecords ? "a column `\(match.1)` of a record hides the method; use Class.\(match.1)(record, ...)" : nil
     }
 }
