@@ -105,7 +105,7 @@ import Testing
         #expect(Set(lines).count == 1, "\(lines)")
     }
 
-    @Test func `the option for the context says whether a command runs on a copy`() {
+    @Test func `the option for the context has one description for commands that run on a copy and one for others`() {
         let lines = Self.commands.compactMap { command in
             command.helpMessage(columns: 1000).split(separator: "\n").first { $0.hasPrefix("  --context ") }
         }

@@ -557,7 +557,7 @@ test("a service that was stopped cannot run until it is idle", function()
   end
 end)
 
-test("functions of other test libraries lead to those of scenarios", function()
+test("names from other test libraries lead to the right functions", function()
   matches(failure("with_raises('x', function() end)").message, "use expect_error(function() ... end, message)")
   matches(failure("xscenario('x', function() end)").message, "use scenario.skip(reason, name, function(t) ... end)")
   matches(failure("fscenario('x', function() end)").message, "use scenario.only(name, function(t) ... end)")

@@ -363,7 +363,7 @@ function db:integrity_check() end
 ---The result of `t.run`.
 ---@class (exact) perilune.script_result
 ---@field value any the result of the script
----@field output string the text that its main part prints; what its timers print later is missing
+---@field output string the text printed by its main part, without the output of later timers
 ---@field error perilune.error?
 ---@field changes perilune.changes the changes of its main part to the database
 ---@field effects table[] the calls of modules with effects, with the fields `module`, `name`, `arguments`, `file` and `line`
