@@ -21,11 +21,11 @@ struct ScriptReader {
     ]
     /// Library functions that a host may withhold.
     private static let withheldMembers: Set<String> = [
-        "os.execute", "os.exit", "os.getenv", "os.remove", "os.rename", "os.tmpname", "os.setlocale", "io.close", "io.flush",
-        "io.input",
-        "io.lines", "io.open", "io.output", "io.popen", "io.read", "io.tmpfile", "io.type", "io.write", "string.dump",
-        "package.loadlib", "package.searchpath", "package.cpath", "package.path", "package.preload", "package.searchers",
-        "package.loaded",
+        "os.execute", "os.exit", "os.getenv", "os.remove", "os.rename", "os.tmpname", "os.setlocale", "string.dump",
+        "io.close", "io.flush", "io.input", "io.lines", "io.open", "io.output", "io.popen", "io.read", "io.tmpfile", "io.type",
+        "io.write",
+        "package.cpath", "package.loaded", "package.loadlib", "package.path", "package.preload", "package.searchers",
+        "package.searchpath",
         "debug.debug", "debug.gethook", "debug.getinfo", "debug.getlocal", "debug.getmetatable", "debug.getregistry",
         "debug.getupvalue", "debug.getuservalue", "debug.sethook", "debug.setlocal", "debug.setmetatable", "debug.setupvalue",
         "debug.setuservalue", "debug.traceback", "debug.upvalueid", "debug.upvaluejoin", "debug.setcstacklimit",

@@ -102,8 +102,6 @@ struct ErrorEnding {
             message += ". \(sentence)"
         } else if let use = OtherNames.option(name, of: command) {
             message += ". Use '\(use)'"
-        } else if let advice = OtherNames.advice(name, of: command) {
-            message += ". \(advice)"
         } else if let nearest = name.hasPrefix("--") ? nearestName(to: name, among: ["--help", "--version"]) ?? nearest : nearest
         {
             message += ". Did you mean '\(nearest)'?"

@@ -19,11 +19,11 @@ struct ImportCommand: ParsableCommand {
             2015-07-22 DATE, with times DATETIME, of true and false BOOLEAN, else TEXT.
             Numbers with leading zeros, such as 007, stay text, and so do integers of
             more than 64 bits, numbers with a decimal comma, such as 12,5, and yes and no.
-            CSV has no form for blobs and infinity: rows that `query` writes as JSON lines
-            come back exactly, those of CSV with text such as x'00ff' and Inf. Dates are checked and stored as they are: `help dates` says
-            which form records compare. In JSON {"$blob":"<base64>"} is a blob, as `query`
-            writes it. An object without a field leaves that column to its default, and
-            with --upsert unchanged.
+            CSV has no form for blobs and infinity, which come back as text such as x'00ff'
+            and Inf; write JSON lines to import them again. Dates are checked and stored as
+            they are: `help dates` says which form records compare. In JSON,
+            {"$blob":"<base64>"} is a blob, as `query` writes it. An object without a field
+            leaves that column to its default, and with --upsert unchanged.
 
             The first row is the header unless it looks like the rows below it, as a row of
             numbers does; --header and --no-header decide. Quotes around a field may hold

@@ -33,17 +33,6 @@ enum OtherNames {
         }?.0
     }
 
-    /// Returns advice on an option of another program that has no counterpart.
-    static func advice(_ name: String, of command: String?) -> String? {
-        guard command == "test" else { return nil }
-        switch name {
-        case "--retries", "--retry": return "Scenarios have the option `retry`"
-        case "--skip-tag", "--skip-tags", "--exclude-tag", "--exclude-tags", "--not-tag":
-            return "No option excludes a tag; '--skip' excludes scenarios by file, group or name"
-        default: return nil
-        }
-    }
-
     private static let commands = [
         "eval": "run -e CODE", "exec": "run FILE", "execute": "run FILE", "start": "run FILE` or `perilune automations run FILE",
         "serve": "automations run FILE", "server": "automations run FILE", "repl": "console", "shell": "console",
@@ -84,12 +73,16 @@ enum OtherNames {
         "apply --preview": savedPlan, "apply --check": savedPlan, "apply --show": savedPlan, "apply --dry-run": savedPlan,
         "automations --save": "The preview of an automation cannot be saved as a plan",
         "migrate --down --all": "Use '--down' once for each migration, or '--to NAME' with the last one to keep",
+        "test --retries": retrying, "test --retry": retrying, "test --skip-tag": tags, "test --skip-tags": tags,
+        "test --exclude-tag": tags, "test --exclude-tags": tags, "test --not-tag": tags,
         "restore --force": newDatabase, "restore --clean": newDatabase, "restore --drop": newDatabase,
     ]
 
     private static let noHeader = "The names of columns cannot be left out. Use '| tail -n +2'"
     private static let busyTimeout = "Commands wait five seconds for a lock"
     private static let savedPlan = "A saved plan cannot be shown. Without '--yes', apply names the changes and asks"
+    private static let retrying = "Scenarios have the option `retry`"
+    private static let tags = "No option excludes a tag; '--skip' excludes scenarios by file, group or name"
     private static let newDatabase = "A dump of a whole database is restored into a new file"
 
     /// Options of other programs. Some entries apply only to one command.

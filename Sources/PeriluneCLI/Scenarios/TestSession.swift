@@ -49,10 +49,7 @@ struct TestSession {
             StandardStreams.writeError("error: \(DisplayText.escaped(text, keepingLineBreaks: true))\n")
         }
         guard selected.failures.isEmpty else { return ExitStatus.failure }
-        if selected.scenarios.isEmpty {
-            let found = selected.foundCount
-            StandardStreams.writeError(found > 0 ? "none of the \(found) scenarios matched\n" : "no scenarios found\n")
-        }
+        if selected.scenarios.isEmpty { StandardStreams.writeError(selected.explanationOfNone + "\n") }
         return selected.scenarios.isEmpty ? ExitStatus.nothingMatched : ExitStatus.success
     }
 

@@ -23,6 +23,17 @@ package struct SelectedScenarios: Sendable {
     private(set) var folders: [String] = []
     /// The definitions of files that were loaded completely, selected or not.
     private var definitions: [(path: String, scenarios: [Scenario])] = []
+    /// An explanation for a run without scenarios.
+    package var explanationOfNone: String { Self.explanationOfNone(found: foundCount, unread: unreadCount) }
+
+    /// - Parameters:
+    ///   - found: The number of scenarios found, selected or not.
+    ///   - unread: The number of files that were not loaded.
+    static func explanationOfNone(found: Int, unread: Int) -> String {
+        if found > 0 { return "none of the \(found) scenarios matched" }
+        return unread == 0 ? "no scenarios found" : "no scenario files have changed"
+    }
+
     /// Whether the run contains every scenario that was found.
     var isWhole: Bool { unreadCount == 0 && broken.isEmpty && entries.count == foundCount }
 

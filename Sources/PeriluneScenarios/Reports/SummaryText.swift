@@ -77,16 +77,10 @@ struct SummaryText {
         return ["\(paths.count) \(what)"] + paths.prefix(10).map { "  " + FailureText.line($0) } + more
     }
 
-    /// An explanation for a run without scenarios.
-    private var nothing: String {
-        if summary.foundCount > 0 { return "none of the \(summary.foundCount) scenarios matched" }
-        return summary.unreadCount == 0 ? "no scenarios found" : "no scenario files have changed"
-    }
-
     /// The counts as text, such as `41 passed, 1 failed, 2 skipped`.
     private var counts: String {
         guard !summary.results.isEmpty || summary.wasInterrupted else {
-            return style.red(nothing)
+            return style.red(SelectedScenarios.explanationOfNone(found: summary.foundCount, unread: summary.unreadCount))
         }
         let parts: [(ScenarioOutcome, String, Bool)] = [
             (.passed, "passed", true), (.failed, "failed", true), (.timedOut, "timed out", false),

@@ -148,7 +148,7 @@ function mistakes.text(method, text, values, check_column)
   end
   local sign, negated = text:match("^%s*([!-])%s*([%a_][%w_]*)%s*$")
   if negated then
-    raise("argument", ("%s(%q): `%s` is no negation in SQL; use \"NOT %s\", or %s(~Class.c.%s)"):format(method, text, sign, negated, method, negated))
+    raise("argument", ("%s(%q): SQL does not negate conditions with `%s`; use \"NOT %s\", or %s(~Class.c.%s)"):format(method, text, sign, negated, method, negated))
   end
   if values.n == 0 and is_literal(text) then
     raise("argument", ("%s(%q): a literal is the same for all rows, so it is not a condition; use filter_key(%q) for the row with this key, all() or "

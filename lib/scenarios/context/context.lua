@@ -289,7 +289,7 @@ end
 --- Creates the context of a run.
 function scenario_context.new(current)
   local made = {}
-  local context = setmetatable({}, {
+  return setmetatable({}, {
     __index = function(_, name)
       if members[name] then return members[name] end
       if made[name] ~= nil then return made[name] end
@@ -308,7 +308,6 @@ function scenario_context.new(current)
     __tostring = function() return "t" end,
     __name = "t", __described = "the context of the scenario",
   })
-  return context
 end
 
 return scenario_context
