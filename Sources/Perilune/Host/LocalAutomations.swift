@@ -64,6 +64,7 @@ final class LocalAutomations {
         loadingRun?.cancel()
         let stop: LuaFunction = try host.library(.automations).get("stop")
         try await stop.callAsync([])
+        await host.loop.endCallsOfEndedScopes()
         if let eventSource { host.loop.end(eventSource) }
         eventSource = nil
     }

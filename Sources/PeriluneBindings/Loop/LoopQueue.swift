@@ -3,7 +3,9 @@ internal import Synchronization
 /// The queue of a loop's due sources, in the order of their signals. Thread-safe.
 package final class LoopQueue: Sendable {
     private struct State {
+        /// The sources in the order of their signals, some of which may have ended since.
         var due: [Int] = []
+        /// The sources in `due` that have not ended.
         var listed: Set<Int> = []
         /// Whether the host was woken and has not called ``take()`` since.
         var isAwake = false
@@ -59,5 +61,10 @@ package final class LoopQueue: Sendable {
         }
     }
 
-    package var isEmpty: Bool { state.withLock { $0.due.isEmpty } }
+    /// Ignores the signals of a source that has ended.
+    func forget(_ id: Int) {
+        state.withLock { _ = $0.listed.remove(id) }
+    }
+
+    package var isEmpty: Bool { state.withLock { $0.listed.isEmpty } }
 }

@@ -27,6 +27,11 @@ extension ScriptLoop {
         }
     }
 
+    /// Waits until the calls that were running when their scopes ended are over. Returns early if the task is cancelled.
+    nonisolated(nonsending) package func endCallsOfEndedScopes() async {
+        while callCounts.keys.contains(where: { !isLive($0) }), await change() {}
+    }
+
     /// Returns whether a scope is still active. Scope 0 is always active.
     func isLive(_ scope: Int) -> Bool { scope == 0 || liveScopes.contains(scope) }
 

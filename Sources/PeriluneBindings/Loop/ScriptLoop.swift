@@ -26,6 +26,8 @@ package final class ScriptLoop {
     package var takesReports = false
     /// The number of active runs of scripts and sources.
     private(set) var runs = 0
+    /// The number of active calls of sources in each scope that has any.
+    private(set) var callCounts: [Int: Int] = [:]
     /// The journal of the run that is executing, if it has one.
     weak var journal: StatementJournal?
     let waits = LoopWaits()
@@ -108,6 +110,7 @@ package final class ScriptLoop {
         guard !source.isEnded else { return }
         source.isEnded = true
         sources[source.id] = nil
+        queue.forget(source.id)
         source.onEnd?()
         source.onEnd = nil
         if group == nil { queue.wake() }
@@ -142,6 +145,7 @@ package final class ScriptLoop {
             }
             source.isCalling = true
             runs += 1
+            callCounts[source.scope, default: 0] += 1
             source.task = start(source)
         }
         if group == nil { letTimePass() }
@@ -155,6 +159,7 @@ package final class ScriptLoop {
             await callBody(of: source)
         }
         runs -= 1
+        callCounts[source.scope] = callCounts[source.scope].flatMap { $0 > 1 ? $0 - 1 : nil }
         source.isCalling = false
         source.task = nil
         if source.isOnce { end(source) }
