@@ -2265,6 +2265,19 @@ tea:fetch_all()  --! record:association():fetch_all()
 ]==])
 end)
 
+test("associations that no class defines are refused, and the errors name their definitions", function()
+  guesses([==[%s]==], [==[
+tea.lines  --! no column or association `lines` in `product`; define the association with Class.lines = Class:has_many("line")
+tea:lines()  --! Class.lines = Class:has_many("line")
+tea.line  --! Class.line = Class:has_many("line")
+Product.lines  --! no method or association `lines`; define the association with Class.lines = Class:has_many("line")
+Product:including_all(Product.lines)  --! Class.lines = Class:has_many("line")
+perilune.record("line").product  --! Class.product = Class:belongs_to("product")
+perilune.record("line"):fetch_one().invoices  --! Class.invoices = Class:belongs_to("invoice")
+Product.customers  --! no method `customers`
+]==])
+end)
+
 test("expressions of associations are not shown as values, and the errors name the requests of a record", function()
   guesses([==[%s]==], [==[
 tostring(ada.invoices:count())  --! record:association():fetch_count()

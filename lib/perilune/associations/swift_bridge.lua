@@ -78,6 +78,7 @@ end
 -- Aggregates ------------------------------------------------------------------------------------------------------------------
 
 function builders.association(shape, context)
+  expression_building.require_database(context)
   return request_building.build_node(shape.node, context)
 end
 

@@ -233,18 +233,20 @@ end
 local function inline(expression, excluded)
   local values = {}
   require("perilune.expressions.expression").collect(expression, values, 0)
-  local is_built, built = pcall(build, expression.shape, { next = 1, values = values, excluded = excluded })
-  if is_built then return native_requests.inline(built) end
-  if type(built) == "userdata" and built.message:find("the request: expected a database", 1, true) then
-    errors.raise("argument", "an expression of an association or a request has SQL and a value only in another request, as in "
-      .. "Class:annotated_with(expression:as(\"name\")); for the associated rows of one record, use record:association():fetch_count() or "
-      .. ":exists()")
-  end
-  error(built, 0)
+  return native_requests.inline(build(expression.shape, { next = 1, values = values, excluded = excluded }))
+end
+
+--- Raises unless an expression that contains a request or an association is built for a database.
+local function require_database(context)
+  if context.db then return end
+  errors.raise("argument", "an expression of an association or a request has SQL and a value only in another request, as in "
+    .. "Class:annotated_with(expression:as(\"name\")); for the associated rows of one record, use record:association():fetch_count() or "
+    .. ":exists()")
 end
 
 return {
   build = build, build_all = build_all, build_slot = builders.slot, read_order = read_order, inline = inline,
+  require_database = require_database,
   --- Adds builders for operations: functions `f(shape, context)`, by the name of the operation.
   add_builders = require("perilune.runtime.registry").adding_to(builders),
 }

@@ -298,6 +298,10 @@ function record_class.missing(class, name, target)
         info.table, record_class.other_name(twin, info)), { name = name, table = info.table })
     end
   end
+  local definition = require("perilune.associations.undefined").definition(info, name)
+  if definition then
+    raise("unknown_column", ("no column or association `%s` in `%s`; %s"):format(name, info.table, definition), { name = name, table = info.table })
+  end
   local names, methods = known_names(info), own_names(info)
   for verb in pairs(record_class.instance_verbs) do methods[#methods + 1] = verb end
   table.sort(methods)
@@ -592,6 +596,10 @@ function record_class.raise_unknown_member(info, name)
     raise("argument", "a record class has no elements; use `for record in Class:rows() do`, or Class:fetch_all()[" .. name .. "]")
   elseif info and can_tell_columns(info) and info.known[name] then
     raise("unknown_method", ("no method `%s`; use Class.c.%s for the column"):format(name, name), { name = name })
+  end
+  local definition = info and require("perilune.associations.undefined").definition(info, name)
+  if definition then
+    raise("unknown_method", ("no method or association `%s`; %s"):format(name, definition), { name = name })
   end
   local verbs, names = record_class.request_methods(info), info and own_names(info) or {}
   for verb, value in pairs(record_class.class_verbs) do verbs[verb] = value or nil end

@@ -18,6 +18,7 @@ local steps = {}
 local build_node
 
 function builders.request(shape, context)
+  expression_building.require_database(context)
   return build_node(shape.node, context)
 end
 
