@@ -77,9 +77,10 @@ int plua_collect(lua_State *L) {
 void plua_begin_loading(lua_State *L) { lua_gc(L, LUA_GCSTOP); }
 
 void plua_end_loading(lua_State *L) {
+    plua_context *context = plua_context_of(L);
     lua_gc(L, LUA_GCRESTART);
-    /* A negative step reduces the collector's debt by all memory in use, so that the next collection begins when the memory has doubled. */
-    lua_gc(L, LUA_GCSTEP, -lua_gc(L, LUA_GCCOUNT));
+    /* A negative step reduces the collector's debt, so that the next collection begins at the threshold. */
+    lua_gc(L, LUA_GCSTEP, -(int)((plua_collection_threshold(context) - context->used) >> 10));
 }
 
 /* MARK: - Loading */

@@ -19,7 +19,33 @@ typedef struct {
     plua_pool pool;
     size_t header; /* the size of the header before each block: in a deterministic state, it contains the number of an object; otherwise
                    ** 0 */
+    int pause; /* the collector's pause that was set last here, in percent of the memory in use after a collection */
+    size_t least_used, most_used; /* the pause is set again when the memory in use leaves this range */
 } record;
+
+enum { usual_pause = 200 }; /* Lua's default */
+
+size_t plua_collection_threshold(plua_context *context) {
+    enum { least = 4 << 20 };
+    size_t bound = context->limit == 0 || context->limit / 16 > least ? least : context->limit / 16;
+    return 2 * context->used > bound ? 2 * context->used : bound;
+}
+
+/* Sets the collector's pause for the memory in use, unless the script has set the pause itself. */
+static void adjust_pause(record *state) {
+    enum { longest_pause = 1000 };
+    plua_context *context = &state->context;
+    size_t used = context->used > 0 ? context->used : 1;
+    size_t pause = 100 * plua_collection_threshold(context) / used / 4 * 4; /* Lua stores a fourth of it */
+    if (pause > longest_pause) pause = longest_pause;
+    int former = lua_gc(context->main, LUA_GCSETPAUSE, (int)pause);
+    if (former == -1) return; /* a finalizer is running */
+    bool is_own = former == state->pause;
+    if (!is_own) lua_gc(context->main, LUA_GCSETPAUSE, former);
+    state->pause = (int)pause;
+    state->least_used = is_own ? used - used / 8 : 0;
+    state->most_used = is_own ? used + used / 8 : SIZE_MAX;
+}
 
 static bool is_numbered(int type) {
     return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
@@ -122,6 +148,7 @@ static bool is_refused(plua_context *context, int type, size_t old_size, size_t 
 /* Counts memory, and arms the hook if the limit is exceeded, because a script could allocate gigabytes between two regular checks. */
 static void count_use(plua_context *context, size_t old_size, size_t new_size) {
     context->used += new_size - old_size;
+    if (context->used > ((record *)context)->most_used) adjust_pause((record *)context);
     if (context->used > context->usage.peak) context->usage.peak = context->used;
     bool is_beyond = context->limit != 0 && context->used + context->external > context->limit;
     if (is_beyond && context->armed != context->running) plua_arm_count_hook(context);
@@ -158,6 +185,7 @@ static void *allocate(void *user_data, void *block, size_t size, size_t new_size
         if (block == NULL || size == 0) return NULL;
         plua_pool_release(&state->pool, (char *)block - state->header, size + state->header);
         context->used -= size;
+        if (context->used < state->least_used) adjust_pause(state);
         return NULL;
     }
     bool is_usual = block == NULL && new_size + state->header <= plua_pool_small && context->fail_at == -1 &&
@@ -186,6 +214,7 @@ lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CF
     context->may_refuse = true;
     context->is_deterministic = is_deterministic;
     ((record *)context)->header = is_deterministic ? plua_number_header : 0;
+    ((record *)context)->most_used = SIZE_MAX;
     lua_State *L = lua_newstate(allocate, context);
     if (L == NULL) {
         free(context);
@@ -201,6 +230,9 @@ lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CF
         return NULL;
     }
     context->may_refuse = false;
+    lua_gc(L, LUA_GCSETPAUSE, usual_pause);
+    ((record *)context)->pause = usual_pause;
+    adjust_pause((record *)context);
     return L;
 }
 
@@ -216,6 +248,8 @@ static void release_garbage(plua_context *context, void (*release)(void *)) {
 void plua_close_state(lua_State *L, void (*release)(void *object)) {
     plua_context *context = plua_context_of(L);
     context->is_closing = true;
+    ((record *)context)->least_used = 0;
+    ((record *)context)->most_used = SIZE_MAX;
     context->limit = context->hard_cap = 0; /* finalizers run without limits */
     lua_close(L);
     plua_pool_close(&((record *)context)->pool);

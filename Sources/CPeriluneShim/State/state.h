@@ -20,6 +20,12 @@ static inline uint64_t plua_number_of_block(const void *start) {
 /* Returns whether the state uses more memory than its limit after a full collection; garbage does not count. */
 bool plua_exceeds_memory_limit(plua_context *context);
 
+/*
+** Returns the number of bytes in use at which the next collection begins: twice as many as now, as is usual in Lua, or 4 MB (with a memory
+** limit, a sixteenth of it) if that is more. A small script would otherwise spend much of its time on marking the library again and again.
+*/
+size_t plua_collection_threshold(plua_context *context);
+
 /* Makes the hook check the memory limit before the next instruction. The allocator may call it. */
 void plua_arm_count_hook(plua_context *context);
 

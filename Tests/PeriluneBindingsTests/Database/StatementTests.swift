@@ -167,7 +167,8 @@ import PeriluneLuaFileTools
               if i % 100 == 0 then kept[#kept + 1] = db:prepare("SELECT -" .. i) end
               if i % 1000 == 0 then db:read(function(db) equal(db:fetch_value("SELECT " .. i), i) end) end
             end
-            collectgarbage()
+            collectgarbage() -- calls finalizers
+            collectgarbage() -- frees what they had kept
             local grown = collectgarbage("count") - before
             if grown > 1024 then error("KiB: " .. grown) end
             for i, statement in ipairs(kept) do equal(statement:fetch_value(), -100 * i) end
@@ -210,7 +211,8 @@ import PeriluneLuaFileTools
                 pcall(db.execute, db, sql, 0)
                 pcall(db.fetch_values, db, "SELECT NULL")
               end
-              collectgarbage()
+              collectgarbage() -- calls finalizers
+              collectgarbage() -- frees what they had kept
               local grown = collectgarbage("count") - before
               if grown > 512 then error("KiB: " .. grown) end
             end)

@@ -34,6 +34,36 @@ import Testing
         }
     }
 
+    /// Allocates garbage while a text of the given size is alive. Returns the maximum memory in use, in kilobytes.
+    private static let maximumUse = """
+        local size = ...
+        local live, most = ("x"):rep(size), 0
+        for i = 1, 400000 do
+          local garbage = { i }
+          if i % 100 == 0 then most = math.max(most, collectgarbage("count")) end
+        end
+        return most
+        """
+
+    @Test(arguments: [
+        (0, 0, 3_600...4_700), (3 << 20, 0, 5_600...8_000), (0, 32 << 20, 1_800...2_500), (0, 8 << 20, 400...1_200),
+    ])
+    func `garbage is collected when the memory has doubled, but not before 4 MB or a sixteenth of the limit`(
+        live: Int, limit: Int, expected: ClosedRange<Int>
+    ) throws {
+        let state = try LuaState(limits: LuaLimits(memoryInBytes: limit == 0 ? nil : limit))
+        let most: Double = try state.load(Self.maximumUse)(live)
+        #expect(expected.contains(Int(most)), "\(most)")
+    }
+
+    @Test func `a pause that a script sets for the garbage collector is kept`() throws {
+        let state = try LuaState(libraries: .trusted)
+        try state.run("collectgarbage('setpause', 320) collectgarbage()")
+        let most: Double = try state.load(Self.maximumUse)(0)
+        #expect(most < 3_000, "\(most)")
+        #expect(try state.evaluate("return collectgarbage('setpause', 200)") == 320)
+    }
+
     @Test func `a chunk with an environment sees only the environment`() throws {
         let state = try LuaState()
         let environment = try state.makeTable()
