@@ -298,7 +298,7 @@ function record_class.missing(class, name, target)
         info.table, record_class.other_name(twin, info)), { name = name, table = info.table })
     end
   end
-  local definition = require("perilune.associations.undefined").definition(info, name)
+  local definition = require("perilune.records.undefined_associations").definition(info, name)
   if definition then
     raise("unknown_column", ("no column or association `%s` in `%s`; %s"):format(name, info.table, definition), { name = name, table = info.table })
   end
@@ -597,7 +597,7 @@ function record_class.raise_unknown_member(info, name)
   elseif info and can_tell_columns(info) and info.known[name] then
     raise("unknown_method", ("no method `%s`; use Class.c.%s for the column"):format(name, name), { name = name })
   end
-  local definition = info and require("perilune.associations.undefined").definition(info, name)
+  local definition = info and require("perilune.records.undefined_associations").definition(info, name)
   if definition then
     raise("unknown_method", ("no method or association `%s`; %s"):format(name, definition), { name = name })
   end

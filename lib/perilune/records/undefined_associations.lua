@@ -4,7 +4,7 @@ local native_records = require "perilune.native.records"
 local native_schema = require "perilune.native.schema"
 local sql_names = require "perilune.runtime.names"
 
-local undefined = {}
+local undefined_associations = {}
 
 --- Returns the names that a table may have whose rows a name stands for: `books` for `book`, `book` for `books`.
 local function table_names(name)
@@ -30,10 +30,10 @@ end
 
 --- Returns the definition of an association that a name stands for, as an instruction; nil if no foreign key fits.
 -- @tparam table info the info of the class without the name
-function undefined.definition(info, name)
+function undefined_associations.definition(info, name)
   if type(name) ~= "string" or not name:find("^[%a_][%w_]*$") then return nil end
   local is_found, definition = pcall(find, info, name)
   return is_found and definition or nil
 end
 
-return undefined
+return undefined_associations
