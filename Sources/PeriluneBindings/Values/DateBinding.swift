@@ -29,7 +29,7 @@ final class DateBinding {
     /// Members that dates have in other libraries, with the replacements that error messages suggest.
     private static let otherMembers: [(String, String)] = [
         (
-            "plus add_days add_months add_years add_hours add_seconds advance shift in since offset dateadd",
+            "plus adding add_days add_months add_years add_hours add_seconds advance shift in since offset dateadd",
             "use date:add{ days = 1 }"
         ),
         (

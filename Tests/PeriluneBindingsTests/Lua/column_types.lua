@@ -69,6 +69,24 @@ test("the option types sets the type of a column", function()
   equal(stored().opening, "09:00")
 end)
 
+test("the type date stores days, except in columns that are declared for dates with times", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, day TEXT, plain, number INTEGER, declared DATE, at DATETIME, full TEXT)"
+  local types = { day = "date", plain = perilune.date, number = "date", declared = "date", at = "date", full = "datetime" }
+  local Item = perilune.record("item", { types = types })
+  local date, values = perilune.date "2026-04-02 10:00", {}
+  for column in pairs(types) do values[column] = date end
+  Item:insert(values)
+  local day, time = "2026-04-02", "2026-04-02 10:00:00.000"
+  equal(stored():to_table(), { id = 1, day = day, plain = day, number = day, declared = day, at = time, full = time })
+  equal({ Item:find(1).day, Item:find(1).at }, { perilune.date(day), date })
+  db:execute("INSERT INTO item (day) VALUES (?), ('2026-04-01')", time)
+  local c, start = Item.c, perilune.date(day)
+  equal(Item:filter{ day = start }:pluck("id"), { 1, 2 })
+  equal(Item:filter(c.day:lt(start)):pluck("id"), { 3 })
+  equal(Item:filter(c.day:le(date)):pluck("id"), { 1, 2, 3 })
+  equal(Item:filter(c.day:gt(start)):pluck("id"), {})
+end)
+
 test("a named type checks written values", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, i, f, s, b)"
   local Item = perilune.record("item", { types = { i = "integer", f = "float", s = "string", b = "blob" } })

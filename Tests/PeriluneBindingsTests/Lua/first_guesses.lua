@@ -2251,6 +2251,23 @@ perilune.record("product", { types = { settings = "json" } }):find(1).settings.t
 ]==])
 end)
 
+test("clauses of SQL in place of columns are refused, and the errors name the methods", function()
+  guesses([==[%s]==], [==[
+Product:select("where price > ?", 500)  --! expected columns, got the clause "where price > ?"; use filter("price > ?")
+Product:select("where price > 500"):fetch_all()  --! use filter("price > 500")
+Product:select("SELECT name")  --! use select("name")
+Product:order("ORDER BY name")  --! use order("name")
+Product:group("group  by name"):select("name")  --! use group("name")
+Product:order("limit 5")  --! use limit(count)
+Product:paginated(10)  --! use page(number, size)
+perilune.array{ 1 }  --! perilune.json.array(list)
+db:escape_literal("x")  --! pass values as arguments
+(function() db:execute('CREATE TABLE clause ("where x" INTEGER, "limit n" INTEGER)') return #perilune.record("clause"):select("where x"):order("limit n"):fetch_all() end)()  --> 0
+perilune.record("product"):select("price / 2 AS half"):order("price  desc"):fetch_one().half  --> 1250
+perilune.date("2026-03-01"):adding{ days = 3 }  --! use date:add{ days = 1 }
+]==])
+end)
+
 test("methods of requests on a record are refused, and the errors name an association of its class", function()
   guesses([==[%s]==], [==[
 ada:fetch_all("invoices")  --! record:invoices():fetch_all()

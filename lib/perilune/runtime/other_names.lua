@@ -89,7 +89,7 @@ sections.request = {
   ["random shuffle sample order_random"] = "use order(\"random()\")",
   ["skip start"] = "use limit(count, offset), or offset(count)",
   ["take top limit_to limited per head_rows first_n slice fetch_some"] = "use limit(count):fetch_all(); page(number, size) for pages",
-  ["paginate pages page_by per_page cursor_paginate paged fetch_page get_page"] = "use page(number, size), or page_after(cursor, size)",
+  ["paginate paginated paginator pages page_by per_page cursor_paginate paged fetch_page get_page"] = "use page(number, size), or page_after(cursor, size)",
   ["avg mean fetch_average average_of"] = "use average(\"column\")",
   ["maximum biggest largest highest fetch_max max_of"] = "use max(\"column\")",
   ["minimum smallest lowest fetch_min min_of"] = "use min(\"column\")",
@@ -527,7 +527,7 @@ sections.database = {
   ["write_in_transaction"] = "use db:write(function(db) ... end)",
   ["unsafe_write without_transaction"] = "use db:write_without_transaction(function(db) ... end)",
   ["in_transaction_now is_in_transaction is_transaction inside_transaction transaction_state in_txn get_autocommit"] = "use db:is_inside_transaction()",
-  ["escape quote escape_string literal quote_string"] = "pass values as arguments: db:execute(\"... WHERE name = ?\", name)",
+  ["escape quote escape_string escape_literal quote_literal literal quote_string"] = "pass values as arguments: db:execute(\"... WHERE name = ?\", name)",
   ["statement prepare_statement make_statement cached_statement compile stmt prepare_v2 create_statement"] = "use db:prepare(sql)",
   ["create_or_replace_view replace_view"] = "use db:drop_view(name, { if_exists = true }), then db:create_view(name, query)",
   ["create make_table new_table create_table_if_not_exists define_table"] =
@@ -1001,6 +1001,7 @@ sections.log = {
 }
 
 sections.perilune = {
+  ["array list as_array"] = "use perilune.json.array(list) for JSON; a list is a table, { 1, 2 }",
   ["attach"] = "use db:execute(\"ATTACH DATABASE ? AS name\", path)",
   ["serialize"] = "use db:serialize(), or perilune.json.encode(value)",
   ["random_string random_text token random_token"] = "use perilune.uuid()",

@@ -115,8 +115,8 @@ end
 local day = { name = "date", form = "day", read = native_values.read_date, write = write_day }
 local instant = { name = "datetime", form = "instant", read = native_values.read_date, write = write_instant }
 
---- Dates, stored in the form of the column's declaration.
-named.date = instant
+--- Days, except in columns that are declared for dates with times.
+named.date = day
 named.datetime = instant
 
 --- The converters by the content of a column.
@@ -275,7 +275,7 @@ function column_types.of(schema, types)
   for name, wanted in pairs(types) do
     if not known[name] then errors.raise_unknown_column(name, schema.name, names) end
     local converter = column_types.converter(wanted, "column `" .. name .. "`")
-    if known[name].content == "day" and (wanted == "date" or rawequal(wanted, date)) then converter = day end
+    if known[name].content == "date" and converter == day then converter = instant end
     if known[name].content == "blob" then converter = of_bytes(converter) end
     converters[name] = converter ~= named.any and converter or nil
   end

@@ -18,8 +18,7 @@
 ---`2026-03-31` and `2026-03-31 00:00:00`, and sorts after them, so that `db:fetch_all("... WHERE at >= ?", date)` omits a row that
 ---`CURRENT_TIMESTAMP` wrote at that instant. Use a condition of a class, such as `Class.c.at:ge(date)`, or pass
 ---`date:format("YMD_HMS")`. Pass `date:format("YMD")` for columns that hold days. For a `TEXT` column with days, use the
----option `types = { due = "date" }` of a class: its fields are then dates, and conditions compare days. Dates are still written with their
----time.
+---option `types = { due = "date" }` of a class: its fields are then dates, writes store days, and conditions compare days.
 ---
 ---Dates are read from all forms that SQLite reads, but texts with a `T` do not sort with the others. Only keys find them. Convert such a
 ---column once: `UPDATE event SET at = strftime('%Y-%m-%d %H:%M:%f', at)`.

@@ -27,7 +27,7 @@ function perilune.record(table_name, options) end
 ---@class perilune.record_options
 ---@field fields? table<string, string|perilune.field_options> fields whose name differs from their column, or that are not columns; a string names the column
 ---@field naming? "snake_case"|fun(column: string): string the names of fields that are not in `fields`: `"snake_case"` converts columns in camel case, and a function returns the name for a column
----@field types? table<string, string|string[]|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns that differ from the schema's: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type` (`"datetime"` stores dates in full, even in a `DATE` column), an enum or the list of its cases, or a pair of functions
+---@field types? table<string, string|string[]|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns that differ from the schema's: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type` (`"date"` stores days, `"datetime"` dates in full, even in a `DATE` column), an enum or the list of its cases, or a pair of functions
 ---@field primary_key? string|string[] the key if the schema has none; `"rowid"` for the row id
 ---@field extra? string|string[] fields that records may have in addition to their columns
 ---@field required? boolean whether to check NOT NULL columns without a default before writing the row
