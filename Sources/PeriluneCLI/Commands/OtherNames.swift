@@ -91,7 +91,7 @@ enum OtherNames {
     private static let table = "The table is an argument without an option: perilune dump NAME"
     private static let scriptArgument = "Arguments of the script come after its path: perilune run FILE ARGUMENT"
     private static let trial =
-        "An import has no preview. Import into a copy of the database, from perilune query \"VACUUM INTO 'copy.sqlite'\" --write"
+        "Use 'perilune console --preview' with the command :import FILE TABLE"
     private static let busyTimeout = "Commands wait five seconds for a lock"
     private static let savedPlan = "A saved plan cannot be shown. Without '--yes', apply names the changes and asks"
     private static let retrying = "Scenarios have the option `retry`"

@@ -831,7 +831,7 @@ import Testing
         (["run", "--arg", "a=1", "x.lua"], "Arguments of the script come after its path: perilune run FILE ARGUMENT\n"),
         (
             ["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--dry-run"],
-            "An import has no preview. Import into a copy of the database, from perilune query \"VACUUM INTO 'copy.sqlite'\" --write\n"
+            "Use 'perilune console --preview' with the command :import FILE TABLE\n"
         ),
         (["query", "SELECT ?", "-p", "2026-10-02"], "the first ? of the statement has the name 1, as in -p 1=VALUE\n"),
         (["migrate", "new", "--foo", "x"], "\n  See 'perilune migrate new --help' for more information.\n"),
