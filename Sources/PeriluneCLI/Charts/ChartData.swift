@@ -46,7 +46,9 @@ struct ChartData: Equatable {
         guard !series.isEmpty || rows.isEmpty else {
             throw CommandFailure(
                 ErrorReport(
-                    "no column of the result holds numbers", kind: "usage",
+                    first == 1
+                        ? "no column after the first, which has the labels, holds numbers" : "the column holds no numbers",
+                    kind: "usage",
                     help: "select the labels first and then the numbers: SELECT day, sum(total) FROM ... GROUP BY day"))
         }
         if first == 0 {

@@ -58,6 +58,14 @@ struct ErrorEnding {
         {
             return text.dropLast(usage.count) + ". \(advice)" + usage
         }
+        if text.contains("expected --database PATH"), let file = databaseArgument {
+            return text.dropLast(usage.count) + "; \(file) is an argument of \(command ?? ""). Use '--database \(file)'" + usage
+        }
+        if let match = text.firstMatch(of: /The value '([^']+)' is invalid for '--format <format>'\./),
+            let format = OtherNames.option("--\(match.1)", of: command), format.hasPrefix("--format ")
+        {
+            return text.replacingCharacters(in: match.range, with: "\(match.0) Use '\(format)'.")
+        }
         // If an argument is missing, the parser reports that instead of the unknown option.
         if text.contains("Missing expected argument"), let name = firstUnknownOption {
             return (text.hasPrefix("Error: ") ? "Error: " : "") + unknownOption(name, nearest: nil) + usage
@@ -73,11 +81,15 @@ struct ErrorEnding {
         return names.first { $0 != "--help" && !PeriluneCommand.has($0, command: command) }
     }
 
+    /// The first argument that is the path of a database, or `nil`.
+    private var databaseArgument: String? {
+        arguments.dropFirst().first { !$0.hasPrefix("-") && DatabaseFile.isDatabase($0) }
+    }
+
     /// Advice on a command line with too many arguments, or `nil`.
     private var adviceOnArguments: String? {
         guard let command else { return nil }
-        let database = arguments.dropFirst().first { !$0.hasPrefix("-") && DatabaseFile.isDatabase($0) }
-        if let database, command != "console", !arguments.contains("--database"),
+        if let database = databaseArgument, command != "console", !arguments.contains("--database"),
             PeriluneCommand.has("--database", command: command)
         {
             return "Use '--database \(database)'"

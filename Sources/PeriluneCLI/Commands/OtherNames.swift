@@ -69,6 +69,13 @@ enum OtherNames {
     private static let missingOptions = [
         "query --no-header": noHeader, "query --no-headers": noHeader, "query --noheader": noHeader,
         "query --timeout": "A query has no time limit. Use 'timeout 1s perilune query'",
+        "query --limit": limit, "chart --limit": limit,
+        "query -c": statement, "query -e": statement, "query --sql": statement, "query --execute": statement,
+        "query --command": statement, "chart --table": statement, "chart --sql": statement,
+        "dump --table": table, "dump --tables": table, "dump -t": table,
+        "run --arg": scriptArgument, "run --args": scriptArgument, "run --argument": scriptArgument,
+        "run --param": scriptArgument,
+        "import --preview": trial, "import --dry-run": trial, "import --check": trial,
         "run --busy-timeout": busyTimeout, "query --busy-timeout": busyTimeout, "import --busy-timeout": busyTimeout,
         "apply --preview": savedPlan, "apply --check": savedPlan, "apply --show": savedPlan, "apply --dry-run": savedPlan,
         "automations --save": "The preview of an automation cannot be saved as a plan",
@@ -79,6 +86,12 @@ enum OtherNames {
     ]
 
     private static let noHeader = "The names of columns cannot be left out. Use '| tail -n +2'"
+    private static let limit = "Write LIMIT in the statement"
+    private static let statement = "The statement is an argument without an option: perilune query 'SELECT 1'"
+    private static let table = "The table is an argument without an option: perilune dump NAME"
+    private static let scriptArgument = "Arguments of the script come after its path: perilune run FILE ARGUMENT"
+    private static let trial =
+        "Use 'perilune console --preview' with the command :import FILE TABLE"
     private static let busyTimeout = "Commands wait five seconds for a lock"
     private static let savedPlan = "A saved plan cannot be shown. Without '--yes', apply names the changes and asks"
     private static let retrying = "Scenarios have the option `retry`"
@@ -88,20 +101,23 @@ enum OtherNames {
     /// Options of other programs. Some entries apply only to one command.
     private static let options = [
         "--db": "--database", "-d": "--database", "--data": "--database", "run -c": "-e", "run --eval": "-e",
-        "run --execute": "-e", "run --param": "FILE ARGUMENT", "query -c": "SQL", "query -e": "SQL",
+        "run --execute": "-e",
         "--readonly-mode": "--readonly", "--read-only": "--readonly", "--dry-run": "--preview", "--file": "FILE",
         "automations --dry-run": "perilune automations preview",
         "--csv": "--format csv", "--json": "--format json", "--tsv": "--format tsv", "--markdown": "--format markdown",
         "query -header": "--format csv", "query -headers": "--format csv", "query --header": "--format csv",
-        "--html": "--format html", "--column": "--format table", "--box": "--format box", "--line": "--format line",
+        "--html": "--format html", "--column": "--format table", "query --expanded": "--format line",
+        "query --aligned": "--format table", "query --unaligned": "--format csv", "query --ndjson": "--format jsonl",
+        "query --md": "--format markdown", "--box": "--format box", "--line": "--format line",
         "--tabs": "--format tsv", "--insert": "--format insert",
         "-o": "--output",
         "-f": "--format", "--param": "-p", "--params": "-p", "--bind": "-p", "import --delimiter": "--separator", "-t": "--table",
         "import --pk": "--primary-key", "import --key": "--primary-key", "import --keys": "--primary-key",
-        "import --preview": "perilune console --preview", "import --dry-run": "perilune console --preview",
+        "import --into": "--table", "import --to": "--table", "query --arg": "-p", "query --args": "-p", "query --argument": "-p",
+        "chart --arg": "-p",
         "query --create": "perilune console --create", "query --file": "- < FILE", "--mode": "--format",
-        "apply --force": "--changed-columns-only", "chart --table": "SQL", "restore --input": "FILE",
-        "dump --table": "TABLE", "dump --tables": "TABLE", "run --instructions": "--timeout",
+        "apply --force": "--changed-columns-only", "restore --input": "FILE",
+        "run --instructions": "--timeout",
         "automations --once": "perilune automations run FILE NAME", "automations --interval": "--poll",
         "automations -n": "--last",
         "import --replace": "--upsert", "import --on-conflict": "--upsert",

@@ -105,6 +105,10 @@ struct SchemaCommand: AsyncParsableCommand {
 
     static func unknown(_ table: String, among names: [String]) -> CommandFailure {
         var report = ErrorReport("unknown table \(table)", kind: "unknown_table")
+        if DatabaseFile.isDatabase(table) {
+            report.help = "use --database \(table)"
+            return CommandFailure(report)
+        }
         report.suggest(table, among: names, otherwise: names.isEmpty ? nil : "available: \(names.joined(separator: ", "))")
         return CommandFailure(report)
     }

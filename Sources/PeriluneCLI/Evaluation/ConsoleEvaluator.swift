@@ -34,7 +34,7 @@ struct ConsoleEvaluator: Sendable {
             let chunk = try Self.chunk(bytes, named: name, in: state) { text in
                 Array(LuaLocals.made(global: String(decoding: text, as: UTF8.self)).utf8)
             }
-            let values = try await chunk.callAsync([])
+            let values = try await chunk([])
             _ = try Self.function("keep", of: library).call(values)
             return try await Self.describe(values, extent, in: library)
         }
@@ -49,7 +49,7 @@ struct ConsoleEvaluator: Sendable {
         return try await host.withState { host, state, library in
             host.keepSourceText(bytes, named: name)
             let chunk = try Self.chunk(bytes, named: name, in: state) { $0 }
-            let values = try await chunk.callAsync(arguments.map { LuaValue.string(LuaString($0)) })
+            let values = try await chunk(arguments.map { LuaValue.string(LuaString($0)) })
             return try await Self.describe(values, .all, in: library)
         }
     }
@@ -130,10 +130,23 @@ struct ConsoleEvaluator: Sendable {
     /// Compiles text as an expression if possible, otherwise as statements.
     private static func chunk(
         _ bytes: [UInt8], named name: String, in state: LuaState, statements: ([UInt8]) -> [UInt8]
-    ) throws -> LuaFunction {
-        let expression = LuaString(Array("return ".utf8) + bytes)
-        if let chunk = try? state.load(expression, named: name) { return chunk }
-        return try state.load(LuaString(statements(bytes)), named: name)
+    ) throws -> Chunk {
+        // After `return`, a single call would be a tail call, whose errors have no line. A value before it prevents that.
+        if let function = try? state.load(LuaString(Array("return nil, ".utf8) + bytes), named: name) {
+            return Chunk(function: function, addedValues: 1)
+        }
+        return Chunk(function: try state.load(LuaString(statements(bytes)), named: name), addedValues: 0)
+    }
+
+    /// A compiled text.
+    private struct Chunk {
+        let function: LuaFunction
+        /// The number of results that precede those of the text.
+        let addedValues: Int
+
+        nonisolated(nonsending) func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
+            Array(try await function.callAsync(arguments).dropFirst(addedValues))
+        }
     }
 
     nonisolated(nonsending) static func describe(_ values: [LuaValue], _ extent: Extent, in library: LibraryLoader) async throws

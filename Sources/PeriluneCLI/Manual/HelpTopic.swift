@@ -95,6 +95,10 @@ struct HelpTopic {
 
     private func report(among names: [String]) -> ErrorReport {
         var report = ErrorReport("no help on \(name)", kind: "usage")
+        if let use = OtherNames.command(name) {
+            report.help = use
+            return report
+        }
         // Swift's types begin with a capital letter.
         let pages = "`perilune help topics` lists the pages of the reference, `perilune help` the commands"
         report.suggest(

@@ -119,7 +119,9 @@ import Testing
     @Test func `data that cannot be drawn is refused with a reason`() throws {
         let folder = try TestFolder()
         let texts = try folder.perilune("chart", "SELECT 'a', 'b'")
-        #expect(texts.status == 64 && texts.errors.contains("no column of the result holds numbers"), "\(texts.errors)")
+        #expect(texts.status == 64 && texts.errors.contains("no column after the first, which has"), "\(texts.errors)")
+        #expect(try folder.perilune("chart", "SELECT 1, 'b'").errors.contains("no column after the first"))
+        #expect(try folder.perilune("chart", "SELECT 'a'").errors.contains("the column holds no numbers"))
         let infinity = try folder.perilune("chart", "VALUES ('a', 1), ('b', -9e999)")
         #expect(infinity.status == 64 && infinity.errors.contains("infinite number in row 2"), "\(infinity.errors)")
         #expect(infinity.errors.contains("iif(abs(value) > 1e300, NULL, value)"), "\(infinity.errors)")

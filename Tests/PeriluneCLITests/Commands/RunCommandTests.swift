@@ -793,11 +793,10 @@ import Testing
             (["--db", "x.sqlite", "run", "x.lua"], "perilune run --database"), (["watch", "--db", "x", "x.lua"], "--database"),
             (["migrate", "--up"], "perilune migrate"), (["migrate", "--plan"], "--preview"), (["run", "--plan", "x"], "--save"),
             (["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--pk", "a"], "--primary-key"),
-            (["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--dry-run"], "perilune console --preview"),
+            (["import", "x.csv", "--into", "x"], "--table"), (["query", "SELECT :id", "--arg", "id=2"], "-p"),
             (["query", "--create", "CREATE TABLE t (a)"], "perilune console --create"),
             (["query", "--file", "q.sql"], "- < FILE"),
             (["query", "--mode", "csv", "SELECT 1"], "--format"), (["apply", "x.plan", "--force"], "--changed-columns-only"),
-            (["dump", "--database", "x.sqlite", "--tables", "a"], "TABLE"),
             (["automations", "run", "a.lua", "--once"], "perilune automations run FILE NAME"),
         ] {
             #expect(
@@ -823,6 +822,17 @@ import Testing
         (["migrate", "--down", "--all"], "Use '--down' once for each migration, or '--to NAME' with the last one to keep\n"),
         (["automations", "preview", "a.lua", "x", "--save", "p"], "The preview of an automation cannot be saved as a plan\n"),
         (["dump", "a", "b", "--database", "x.sqlite"], "A dump has one table, or all\n"),
+        (
+            ["dump", "--database", "x.sqlite", "--tables", "a"],
+            "The table is an argument without an option: perilune dump NAME\n"
+        ),
+        (["query", "-c", "SELECT 1"], "The statement is an argument without an option: perilune query 'SELECT 1'\n"),
+        (["query", "SELECT 1", "--limit", "3"], "Unknown option '--limit'. Write LIMIT in the statement\n"),
+        (["run", "--arg", "a=1", "x.lua"], "Arguments of the script come after its path: perilune run FILE ARGUMENT\n"),
+        (
+            ["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--dry-run"],
+            "Use 'perilune console --preview' with the command :import FILE TABLE\n"
+        ),
         (["query", "SELECT ?", "-p", "2026-10-02"], "the first ? of the statement has the name 1, as in -p 1=VALUE\n"),
         (["migrate", "new", "--foo", "x"], "\n  See 'perilune migrate new --help' for more information.\n"),
     ])
@@ -1011,6 +1021,36 @@ import Testing
         #expect(left == ["other", "perilune-2-live", "perilune-3-young", "perilune-4-other"])
     }
 
+    @Test func `a database given as an argument is reported with the option to use`() throws {
+        let folder = try TestFolder()
+        #expect(try folder.perilune("run", "--database", "b.sqlite", "-e", "db:execute('CREATE TABLE t (a)')").status == 0)
+        for arguments in [["dump", "b.sqlite"], ["schema", "b.sqlite"], ["import", "b.sqlite", "x.csv", "--table", "t"]] {
+            let errors = try CommandProcess(TestFolder.binary, arguments, in: folder).wait().errors
+            #expect(errors.contains(" an argument of \(arguments[0]). Use '--database b.sqlite'\nUsage:"), "\(errors)")
+        }
+        for command in ["dump", "schema"] {
+            let errors = try folder.perilune(command, "b.sqlite", environment: ["PERILUNE_DATABASE": "b.sqlite"]).errors
+            #expect(errors == "error: unknown table b.sqlite\n  help  use --database b.sqlite\n")
+        }
+    }
+
+    @Test func `a format of sqlite3 is reported with its replacement`() throws {
+        let folder = try TestFolder()
+        #expect(
+            try folder.perilune("query", "--format", "column", "SELECT 1").errors.contains(
+                "is invalid for '--format <format>'. Use '--format table'. Please"))
+        #expect(
+            try folder.perilune("query", "--format", "tabs", "SELECT 1").errors.contains(
+                "is invalid for '--format <format>'. Use '--format tsv'. Please"))
+    }
+
+    @Test func `an error of a single call on the command line has its line`() throws {
+        let folder = try TestFolder()
+        let result = try folder.perilune("run", "-e", "\ndb:create_index('a')")
+        #expect(result.errors.contains("\n  at (command line):2\n  2 | db:create_index('a')\n"), "\(result.errors)")
+        #expect(try folder.perilune("run", "-e", "1, nil, 3").output == "1\tnil\t3\n")
+    }
+
     @Test func `help for an unknown command is wrong usage and suggests the nearest name`() throws {
         let folder = try TestFolder()
         var result = try folder.perilune("help", "nonsense")
@@ -1019,6 +1059,7 @@ import Testing
         #expect(try folder.perilune("help", "ScriptHost").errors.contains("names in Swift"))
         #expect(try folder.perilune("help", "fetch_al").errors.contains("did you mean `fetch_all`?"))
         #expect(try folder.perilune("help", "rnu").errors.contains("did you mean `run`?"))
+        #expect(try folder.perilune("help", "export").errors.contains("help  use `perilune query SQL --output FILE`"))
         #expect(try folder.perilune("help", "run").status == 0)
         #expect(try folder.perilune("help").status == 0)
         #expect(try folder.perilune("help", "automations", "list").output.contains("private copy"))

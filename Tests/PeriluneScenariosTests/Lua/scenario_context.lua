@@ -80,6 +80,11 @@ test("an unknown member of t is an error with the nearest name", function()
   matches(failure("t.step('\\255', print)").message, 't.step: argument 1: expected a name that is UTF-8, got "\\xff"')
 end)
 
+test("the errors on output and automations of the context name services", function()
+  matches(failure("t.output()").message, "use t.run(path).output, or t.service(path):output() for the output of timers")
+  matches(failure("t.automations('a.lua')").message, "use t.service(path), and t.clock:advance(duration)")
+end)
+
 test("fixtures are created once, when a scenario requests them", function()
   local S = language()
   S.load("support.lua", [[

@@ -49,7 +49,11 @@ end)
 
 test("calls without a table name are errors that explain the missing name", function()
   shop()
-  matches(failure("t.given{ customers = {} }").message, "t.given is not a function; call one of its members, t.given.NAME(...)")
+  matches(failure("t.given{ customers = {} }").message, "t.given is not a function; use a member of it, t.given.NAME(...)")
+  matches(failure("t.given('customers', { { name = 'Ada' } })").message, "use a member of it, t.given.customers(...)")
+  matches(failure("t.make('customers')").message, "use a member of it, t.make.customers(...)")
+  matches(failure("t.effects('mail')").message, "use a member of it, t.effects.mail:stub(name, value)")
+  matches(failure("t.fixtures('shop')").message, "t.fixtures is not a function; use a member of it, t.fixtures.shop")
 end)
 
 test("the schema of a table and the integrity of the file can be checked", function()

@@ -256,9 +256,17 @@ test("changes are compared as rows with op, table, key, and before -> after", fu
     ]]]=], host)
   equal(found.details, {
     "  op      key  status         sent_at", "  insert  3    draft          ~",
-    "! update  1    draft -> sent  ~ -> x      status: expected draft -> paid; sent_at: expected ",
+    "! update  1    draft -> sent  ~ -> x      status: expected draft -> paid; sent_at: expected no change; use ~ for NULL",
     "- delete  2    paid           ~           unexpected",
   })
+end)
+
+test("an empty cell of an inserted or deleted row among changes is an error", function()
+  local host = changed{ change("insert", "invoices", 3, nil, { id = 3, status = "draft" }) }
+  local expected = "row 1 of the text table: column `status` is empty; use ~"
+  matches(failure('expect(t.changes(function() end)):rows "| op | status |\\n| insert | |"', host).message, expected)
+  matches(failure('expect(t.changes(function() end)):rows "| op | status |\\n| delete | |"', host).message, expected)
+  passes('expect(t.changes(function() end)):rows "| op | table |\\n| insert | |"', host)
 end)
 
 test("changes are printed with a line for each", function()

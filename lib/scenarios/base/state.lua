@@ -41,14 +41,16 @@ function scenario_state.require(name)
 end
 
 --- Returns a proxy whose members are found by a function and cannot be set.
-function scenario_state.proxy(name, find)
+-- @tparam ?string use how a member is used, for messages: "(...)", the default, if it is called
+function scenario_state.proxy(name, find, use)
   return setmetatable({}, {
     __index = function(_, key) return find(key) end,
     __newindex = function(_, key)
       errors.raise("argument", ("%s.%s cannot be set"):format(name, tostring(key)))
     end,
-    __call = function()
-      errors.raise("usage", ("%s is not a function; call one of its members, %s.NAME(...)"):format(name, name))
+    __call = function(_, first)
+      local member = type(first) == "string" and first:find("^[%a_][%w_]*$") and first or "NAME"
+      errors.raise("usage", ("%s is not a function; use a member of it, %s.%s%s"):format(name, name, member, use or "(...)"))
     end,
     __name = name,
     __tostring = function() return name end,

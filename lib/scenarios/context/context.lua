@@ -259,7 +259,7 @@ local function fixtures_proxy(current)
     end
     values[name] = { value = value }
     return value
-  end)
+  end, "")
 end
 
 --- The fields of `t` that are not functions, by name: functions that return the value of the field for the current run. Each is called at

@@ -129,6 +129,6 @@ effects.proxy = state.proxy("t.effects", function(module)
     __call = function() state.mistake("t.effects.%s is a module; use t.effects.module:stub(name, value)", tostring(module)) end,
     __tostring = function() return "t.effects." .. tostring(module) end,
   })
-end)
+end, ":stub(name, value)")
 
 return effects

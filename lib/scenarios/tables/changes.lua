@@ -136,13 +136,23 @@ local function check_recorded(changes)
   if unrecorded then errors.raise("usage", "changes: " .. unrecorded) end
 end
 
+--- Returns whether an empty cell can match: only an update leaves columns unchanged.
+local function allows_empty(row, names, index)
+  if own[names[index]] then return true end
+  for position, name in ipairs(names) do
+    local cell = row[position]
+    if name == "op" and cell and cell.kind == "bare" then return cell.text ~= "insert" and cell.text ~= "delete" end
+  end
+  return true
+end
+
 --- Returns the row source for changes; nil for other values.
 local function source_of(changes)
   if not scenario_changes.is(changes) then return nil end
   check_recorded(changes)
   local columns = known_columns(changes)
   return {
-    items = changes, columns = columns, allows_empty = true,
+    items = changes, columns = columns, allows_empty = allows_empty,
     matches = function(cell, change, column, names)
       if column == "key" then return matches_key(cell, change.key, names) end
       if own[column] then return cells.matches(cell, change[column], names) end

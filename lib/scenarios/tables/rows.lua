@@ -10,10 +10,11 @@ local lookalikes = lazily "scenarios.reports.lookalikes"
 
 local scenario_rows = {}
 
-local function check_cells(what, parsed)
+--- Raises for an empty cell that the rows of the source cannot match.
+local function check_cells(what, parsed, source)
   for number, row in ipairs(parsed.rows) do
     for index, cell in ipairs(row) do
-      if cell.kind == "empty" then
+      if cell.kind == "empty" and not (source.allows_empty and source.allows_empty(row, parsed.names, index)) then
         errors.raise("text_table", ("%s: row %d of the text table: column `%s` is empty; use ~ for NULL, "
           .. '"" for an empty string, * for any value but NULL'):format(what, number, parsed.names[index]))
       end
@@ -30,7 +31,7 @@ function scenario_rows.compare(what, value, text, order, names)
   local parsed = text_table.read(what, text)
   local source = row_source.of(what, value)
   for _, name in ipairs(parsed.names) do source.check(name) end
-  if not source.allows_empty then check_cells(what, parsed) end
+  check_cells(what, parsed, source)
   local comparison = { source = source, table = parsed, names = names, is_part = order == "part" }
   local found = matching[order == "ordered" and "in_order" or "in_any_order"](comparison)
   local is_equal = true
@@ -56,7 +57,7 @@ local function cell_notes(comparison, pair)
   for index, cell in ipairs(comparison.table.rows[pair.expected]) do
     local column = comparison.table.names[index]
     if not comparison.source.matches(cell, comparison.source.items[pair.actual], column, comparison.names) then
-      local note = column .. ": expected " .. cells.text(cell, comparison.names)
+      local note = column .. ": expected " .. (cell.kind == "empty" and "no change; use ~ for NULL" or cells.text(cell, comparison.names))
       local line = likeness(comparison, cell, pair.actual, column)
       notes[#notes + 1] = line and note .. " (" .. line .. ")" or note
     end
