@@ -141,7 +141,7 @@ struct ConsoleEvaluator: Sendable {
     /// A compiled text.
     private struct Chunk {
         let function: LuaFunction
-        /// The number of results that precede those of the text.
+        /// The number of results before the first one of the text.
         let addedValues: Int
 
         nonisolated(nonsending) func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
