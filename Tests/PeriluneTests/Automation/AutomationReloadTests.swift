@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `a host is idle as soon as its automations have stopped`(_ place: ScriptPlace) async throws {
+    func `a host without observers is idle as soon as its automations have stopped`(_ place: ScriptPlace) async throws {
         try await withTemporaryFolder { folder in
             let host = try await ScriptHost(place.configuration(ScriptHost.Configuration(database: .inMemory())))
             try await host.run(source: "db:execute('CREATE TABLE t (a)')")
@@ -133,13 +133,13 @@ import Testing
             try Self.write(
                 """
                 perilune.automation{
-                  name = "x", on = { change = "t" }, run = function() perilune.sleep(0) db:execute("DELETE FROM t") end,
+                  name = "x", on = { event = "poke" }, run = function() perilune.sleep(0) db:execute("DELETE FROM t") end,
                 }
                 perilune.every("1ms", function() perilune.sleep(0.001) end)
                 """, to: file)
             for attempt in 1...50 {
                 try await host.loadAutomations(file: file)
-                try await host.run(source: "db:execute('INSERT INTO t VALUES (1)')")
+                try await host.run(source: "db:execute('INSERT INTO t VALUES (1)') perilune.emit('poke')")
                 if attempt % 2 == 0 { _ = try await host.runAutomation("x") }
                 try await host.stopAutomations()
                 #expect(await host.isIdle, "attempt \(attempt)")
