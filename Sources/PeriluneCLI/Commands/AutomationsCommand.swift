@@ -102,12 +102,17 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 Reads the tables that a service keeps in the database, so it needs no file of
                 automations, and the service may run or not. Something is wrong if no process
                 runs an enabled automation, if its last run failed or was interrupted, if a due
-                time has passed by more than a minute, if a run lasts longer than --stuck, if
-                a job is dead, or if jobs wait and no process handles their queue. A database
-                in which no automation has ever run has nothing wrong, and status 0.
+                time has passed by more than a minute, if a run or a job lasts longer than
+                --stuck, if a job is dead, or if jobs wait or were interrupted and no process
+                handles their queue. A database in which no automation has ever run has
+                nothing wrong, and status 0.
+
+                The state is ready, running, disabled, stopped (no process runs it), paused
+                (a queue), or unknown: the automation has run by hand, but never in a service,
+                which is not wrong. If several processes run it, the first one is shown.
                 """)
 
-        @Option(help: ArgumentHelp("How long a run may last.", valueName: "time"))
+        @Option(help: ArgumentHelp("How long a run or a job may last.", valueName: "time"))
         var stuck = "1h"
 
         @Option(help: "The format of the table.")

@@ -97,6 +97,8 @@ struct ErrorEnding {
         switch command {
         case "migrate" where ["generate", "create", "add", "make"].contains(arguments.dropFirst().first):
             return "Use 'perilune migrate new NAME'"
+        case "automations" where arguments.dropFirst().first == "status":
+            return "The status comes from the database, so it needs no file of automations"
         case "console": return "Statements are read from standard input"
         case "dump": return "A dump has one table, or all"
         case "query", "chart": return "Use '-p 1=VALUE' or '-p NAME=VALUE' for the value of a parameter"

@@ -53,7 +53,8 @@ enum OtherNames {
         "explain": "query 'EXPLAIN QUERY PLAN ...'",
         "automations start": "automations run FILE", "automations log": "automations trace",
         "automations logs": "automations trace", "automations history": "automations trace",
-        "automations emit": "run --database FILE -e 'perilune.emit(NAME)'",
+        "automations retry": "automations run FILE NAME", "automations rerun": "automations run FILE NAME",
+        "automations trigger": "automations run FILE NAME", "automations fire": "automations run FILE NAME",
         "automations signal": "run --database FILE -e 'perilune.signal(AUTOMATION, KEY, NAME)'",
         "automations jobs": "automations status", "automations dry-run": "automations preview",
         "rollback": "migrate --down", "diff": "run --preview FILE", "load": "import FILE --table NAME", "plot": "chart",
@@ -63,7 +64,17 @@ enum OtherNames {
     private static let missingCommands = [
         "stop": "press Ctrl-C, or send SIGTERM to the process of the service",
         "automations stop": "press Ctrl-C, or send SIGTERM to the process of the service",
+        "automations emit":
+            "use `perilune run --database FILE -e 'perilune.emit(NAME)'` for durable automations; "
+            + "others receive only the events of their own process, and `perilune automations run FILE NAME` runs them now",
+        "automations disable": disabling, "automations pause": disabling,
+        "automations enable": enabling, "automations resume": enabling,
+        "automations reload": "a running service reloads its file when it changes",
     ]
+
+    private static let disabling = "set `enabled = false` in the definition of the automation; a running service reloads its file"
+    private static let enabling =
+        "remove `enabled = false` from the definition of the automation; a running service reloads its file"
 
     /// Sentences on options without a replacement.
     private static let missingOptions = [

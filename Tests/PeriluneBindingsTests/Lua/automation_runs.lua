@@ -274,3 +274,101 @@ test("invalid policies for interrupted runs are refused", function()
     'option `interrupted`: expected "rerun", "fail" or a function, got the string "again"')
   matches(message{ name = "x", run = run, on = { event = "e" }, on_failure = 1 }, "option `on_failure`: expected a function, got the integer 1")
 end)
+
+-- Automations that another process runs as well ---------------------------------------------------------------------------------
+
+--- The name of an owner on another machine, which exists as long as its lease is valid.
+local elsewhere = "elsewhere boot pid 7 1 1"
+
+local function renew_lease()
+  db:execute("CREATE TABLE IF NOT EXISTS perilune_owner (owner TEXT NOT NULL PRIMARY KEY, seen_at TEXT NOT NULL)")
+  db:execute("REPLACE INTO perilune_owner VALUES (?, ?)", { elsewhere, tostring(perilune.now()) })
+end
+
+local function recorded(name)
+  return db:fetch_one("SELECT * FROM perilune_schedule WHERE automation = ?", name)
+end
+
+--- Records an automation that another process runs.
+local function record_elsewhere(name, trigger)
+  perilune.automation{ name = "probe", on = { event = "probe" }, run = function() end }:remove()
+  db:execute([[INSERT INTO perilune_schedule(automation, file, trigger, is_enabled, next_due_at, owner, started_at)
+    VALUES (?, 'service.lua', ?, 1, '2000-01-01 00:59:00.000', ?, '2000-01-01 00:00:00.000')]], { name, trigger, elsewhere })
+  renew_lease()
+  return recorded(name)
+end
+
+--- Returns the results of a function, after the warnings that it logs.
+local function warnings_of(f)
+  local lines, warning = {}, perilune.log.warning
+  perilune.log.warning = function(message) lines[#lines + 1] = message end
+  local results = table.pack(pcall(f))
+  perilune.log.warning = warning
+  assert(results[1], results[2])
+  return lines, table.unpack(results, 2)
+end
+
+test("a process that runs an automation in addition to another one changes nothing in its record", function()
+  local before = record_elsewhere("tick", "every 10s")
+  local calls = 0
+  local automation = perilune.automation{ name = "tick", on = { every = "10s" }, run = function() calls = calls + 1 end }
+  perilune.sleep(25)
+  equal(calls, 2)
+  equal(recorded("tick"), before)
+  automation:remove()
+  equal(recorded("tick"), before)
+end)
+
+test("disabling an automation that another process runs is local, and a warning names that process", function()
+  local before = record_elsewhere("tick", "every 10s")
+  local automation = perilune.automation{ name = "tick", on = { every = "10s" }, run = function() end }
+  local lines = warnings_of(function() automation:disable() end)
+  equal(#lines, 1)
+  matches(lines[1], "in this process only; process 7 still runs it")
+  equal(recorded("tick"), before)
+  equal(warnings_of(function() automation:remove() end), {})
+end)
+
+test("an automation belongs to this process if the lease of its owner has ended or never existed", function()
+  record_elsewhere("tick", "every 10s")
+  db:execute("UPDATE perilune_owner SET seen_at = '1999-01-01 00:00:00.000'")
+  local function define() return perilune.automation{ name = "tick", on = { every = "10s" }, run = function() end } end
+  local automation = define()
+  assert(recorded("tick").owner ~= elsewhere)
+  automation:remove()
+  record_elsewhere("tick", "every 10s")
+  db:execute("DELETE FROM perilune_owner")
+  automation = define()
+  assert(recorded("tick").owner ~= elsewhere)
+  equal(warnings_of(function() automation:disable() end), {})
+  equal(recorded("tick").is_enabled, 0)
+  automation:remove()
+end)
+
+test("an automation with `enabled = false` in its definition is recorded as disabled", function()
+  local function define(enabled) return perilune.automation{ name = "tick", enabled = enabled, on = { every = "10s" }, run = function() end } end
+  define():remove()
+  define(false):remove()
+  equal(recorded("tick"), nil)
+  record_elsewhere("tick", "every 10s")
+  db:execute("UPDATE perilune_schedule SET owner = NULL")
+  local automation = define(false)
+  equal({ recorded("tick").is_enabled, recorded("tick").next_due_at }, { 0, nil })
+  automation:enable()
+  equal(recorded("tick").is_enabled, 1)
+  automation:remove()
+end)
+
+test("an event that only an automation of another process would receive is reported once", function()
+  record_elsewhere("far", "event far")
+  local lines, count = warnings_of(function()
+    perilune.emit("nowhere")
+    return perilune.emit("far") + perilune.emit("far")
+  end)
+  equal({ #lines, count }, { 1, 0 })
+  matches(lines[1], "the event `far` triggered nothing: `far` is not durable, so only events of its own process trigger it")
+  db:execute("UPDATE perilune_schedule SET trigger = 'event near'")
+  local automation = perilune.automation{ name = "near", on = { event = "near" }, run = function() end }
+  equal(warnings_of(function() perilune.emit("near") end), {})
+  automation:remove()
+end)

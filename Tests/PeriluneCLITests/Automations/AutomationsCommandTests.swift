@@ -566,6 +566,63 @@ import Testing
         #expect(try folder.perilune("automations", "status", "--database", "x.sqlite", "--stuck", "soon").status == 64)
     }
 
+    @Test func `a second process that runs the automations of a service does not change its status`() throws {
+        let folder = try TestFolder([
+            "a.lua": """
+            perilune.automation{ name = "a", on = { every = "1h" }, run = function() end }
+            perilune.after("10ms", function() print("ready") io.stdout:flush() end)
+            """
+        ])
+        #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a)')", "--database", "x.sqlite").status == 0)
+        func status() throws -> String {
+            try folder.perilune("automations", "status", "--database", "x.sqlite", "--format", "csv").output
+        }
+        let service = try CommandProcess(
+            TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
+        #expect(try service.readLine() == "ready")
+        let healthy = try status()
+        #expect(healthy.contains("\na,ready,"), "\(healthy)")
+        let second = try CommandProcess(
+            TestFolder.binary, ["run", "--database", "x.sqlite", "a.lua"], in: folder, isOutputRead: true)
+        #expect(try second.readLine() == "ready")
+        #expect(try status() == healthy)
+        second.interrupt()
+        _ = try second.wait()
+        #expect(try status() == healthy)
+        let disabling = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e", "dofile('a.lua') perilune.automations()[1]:disable()")
+        #expect(disabling.errors.contains("in this process only; process \(service.id) still runs it"), "\(disabling.errors)")
+        #expect(try status() == healthy)
+        service.interrupt()
+        _ = try service.wait()
+        #expect(try status().contains("\na,stopped,"))
+    }
+
+    @Test func `the automations of a service that ends are recorded for another process that runs them`() async throws {
+        let folder = try TestFolder([
+            "a.lua": """
+            perilune.automation{ name = "a", on = { every = "1h" }, run = function() end }
+            perilune.after("10ms", function() print("ready") io.stdout:flush() end)
+            """
+        ])
+        #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a)')", "--database", "x.sqlite").status == 0)
+        let service = try CommandProcess(
+            TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
+        #expect(try service.readLine() == "ready")
+        let second = try CommandProcess(
+            TestFolder.binary, ["run", "--database", "x.sqlite", "a.lua"], in: folder, isOutputRead: true)
+        #expect(try second.readLine() == "ready")
+        service.interrupt()
+        _ = try service.wait()
+        let isTakenOver = await eventually {
+            (try? folder.perilune("automations", "status", "--database", "x.sqlite", "--format", "csv"))?.output
+                .contains("\na,ready,") == true
+        }
+        #expect(isTakenOver)
+        second.interrupt()
+        _ = try second.wait()
+    }
+
     @Test func `wrong usage of the automations command is reported`() throws {
         let folder = try Self.makeFolder()
         #expect(try folder.perilune("automations", "trace").errors.contains("expected --database"))

@@ -810,6 +810,16 @@ import Testing
         (["up"], "use `perilune migrate`"), (["vacuum"], "use `perilune query VACUUM --write`"),
         (["select 1"], "use `perilune query SQL`"),
         (["automations", "stop"], "press Ctrl-C, or send SIGTERM to the process of the service"),
+        (["automations", "retry", "nightly"], "use `perilune automations run FILE NAME`"),
+        (
+            ["automations", "disable", "a.lua", "nightly"],
+            "set `enabled = false` in the definition of the automation; a running service reloads its file"
+        ),
+        (
+            ["automations", "emit", "paid"],
+            "use `perilune run --database FILE -e 'perilune.emit(NAME)'` for durable automations; "
+                + "others receive only the events of their own process, and `perilune automations run FILE NAME` runs them now"
+        ),
     ])
     func `a command that does not exist is reported with the one to use`(arguments: [String], help: String) throws {
         let result = try CommandProcess(TestFolder.binary, arguments, in: TestFolder()).wait()
@@ -832,6 +842,10 @@ import Testing
         (
             ["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--dry-run"],
             "Use 'perilune console --preview' with the command :import FILE TABLE\n"
+        ),
+        (
+            ["automations", "status", "a.lua", "--database", "x.sqlite"],
+            "The status comes from the database, so it needs no file of automations\n"
         ),
         (["query", "SELECT ?", "-p", "2026-10-02"], "the first ? of the statement has the name 1, as in -p 1=VALUE\n"),
         (["migrate", "new", "--foo", "x"], "\n  See 'perilune migrate new --help' for more information.\n"),

@@ -92,4 +92,36 @@ import Testing
         #expect(states.map(\.name) == ["jobs \"bad\"", "jobs \"good\"", "jobs \"waits\""])
         #expect(states.map(\.problem) == ["1 job is dead", nil, "1 job waits, and no process handles it"])
     }
+
+    @Test(arguments: ScriptPlace.allCases) func `jobs whose process was killed and overlong jobs are problems`(
+        _ place: ScriptPlace
+    ) async throws {
+        let states = try await Self.status(
+            after: """
+                local function sleep_long() for _ = 1, 80000 do perilune.sleep(1) end end
+                local handlers = {}
+                for _, name in ipairs{ "both", "killed", "long" } do
+                  local queue = perilune.jobs(name)
+                  queue:enqueue(1)
+                  handlers[name] = queue:handle(sleep_long)
+                end
+                perilune.sleep("5m")
+                handlers.both:cancel()
+                handlers.killed:cancel()
+                local parts = {}
+                for part in db:fetch_value("SELECT owner FROM perilune_job"):gmatch("%S+") do parts[#parts + 1] = part end
+                parts[5] = "1"
+                local owner = table.concat(parts, " ")
+                db:execute("UPDATE perilune_job SET owner = ? WHERE queue <> 'long'", owner)
+                perilune.jobs("both"):enqueue(2)
+                """, place)
+        #expect(states.map(\.name) == ["jobs \"both\"", "jobs \"killed\"", "jobs \"long\""])
+        #expect(
+            states.dropLast().map(\.problem) == [
+                "2 jobs wait, 1 of them interrupted, and no process handles them",
+                "1 job was interrupted, and no process handles it",
+            ])
+        #expect(states[2].problem?.wholeMatch(of: /a job has been running for [0-9]+ s/) != nil, "\(states[2])")
+        #expect(states[2].runningSince != nil)
+    }
 }

@@ -7,6 +7,7 @@ local checks = require "perilune.runtime.checks"
 local files = require "perilune.events.automation_files"
 local retries = require "perilune.events.retries"
 local runs = require "perilune.events.automation_runs"
+local automation_sharing = require "perilune.events.automation_sharing"
 local automation_table = require "perilune.events.automation_table"
 local durable_runs = lazily "perilune.events.durable_runs"
 local durable_queue = lazily "perilune.events.durable_queue"
@@ -580,7 +581,8 @@ local function prepare(self)
     if is_cancellation(e) then error(e, 0) end
     log_error(self, "interrupted runs of an automation could not be read", e)
   end
-  local is_registered, former = pcall(automation_table.register, self.db, self)
+  local is_registered, former, is_shared = pcall(automation_table.register, self.db, self)
+  if is_registered and is_shared then automation_sharing.add(self) end
   return is_registered and former or nil
 end
 
@@ -604,7 +606,14 @@ local function stop_trigger(self)
   self.enabled = false
   if self.source then self.source:cancel() end
   if self.durable then durable_queue.stop(self) end
+  if self.is_shared then automation_sharing.remove(self) end
   self.source, self.next_due = nil, nil
+end
+
+--- Records that the automation is not triggered.
+local function record_disabled(self)
+  if perilune.context == "preview" then return end
+  pcall(automation_table.disable, self.db, self.name)
 end
 
 --- Records the triggers that are queued as skipped runs.
@@ -616,11 +625,20 @@ local function skip_waiting(self, reason)
   end
 end
 
---- Stops triggering the automation. Active runs continue.
+--- Logs a warning if another process triggers the automation.
+local function warn_of_other(self)
+  local is_ok, owner = pcall(automation_table.other_owner, self.db, self.name)
+  if not is_ok or not owner then return end
+  perilune.log.warning(("the automation is disabled in this process only; process %s still runs it. To disable it there, set `enabled = false` "
+    .. "in its definition"):format(owner:match("(%S+) %S+ %S+$")), { automation = self.name })
+end
+
+--- Stops triggering the automation in this state. Active runs continue.
 function Automation:disable()
   stop_trigger(self)
   skip_waiting(self, "disabled")
-  if perilune.context ~= "preview" then pcall(automation_table.disable, self.db, self.name) end
+  record_disabled(self)
+  if perilune.context ~= "preview" then warn_of_other(self) end
 end
 
 --- Returns whether the automation is being triggered.
@@ -664,6 +682,8 @@ end
 function Automation:remove()
   remove(self, "removed")
   if perilune.context == "preview" then return end
+  local is_known, owner = pcall(automation_table.other_owner, self.db, self.name)
+  if is_known and owner then return end
   pcall(automation_table.remove, self.db, self.name)
   if self.change_plan then pcall(require("perilune.events.change_log").remove, self.db, self.name) end
 end
@@ -674,7 +694,7 @@ function Automation:next_time()
 end
 
 Automation.__metatable = "automation"
-checks.seal(Automation, { "change_plan", "description", "durable", "durable_state", "key_function", "fetch_values", "file", "is_removed", "line", "next_due", "on_failure", "source", "when" }, "automation")
+checks.seal(Automation, { "change_plan", "description", "durable", "durable_state", "key_function", "fetch_values", "file", "is_removed", "is_shared", "line", "next_due", "on_failure", "source", "when" }, "automation")
 Automation.__tostring = function(self) return ("automation %s (%s)"):format(self.name, self.trigger_text) end
 
 -- Definitions -----------------------------------------------------------------------------------------------------------------
@@ -752,7 +772,7 @@ function public.automation(options)
     return self
   end
   check_name(self, list)
-  if self.enabled then self:enable() end
+  if self.enabled then self:enable() else record_disabled(self) end
   list[#list + 1] = self
   return self
 end
@@ -788,7 +808,13 @@ end
 --- Enables the loaded automations. If they are only listed, their manually started runs do not end with the file.
 local function begin_all(loaded, is_live)
   for _, self in ipairs(loaded) do
-    if not is_live then self.scope = host_scope elseif self.enabled then enable(self) end
+    if not is_live then
+      self.scope = host_scope
+    elseif self.enabled then
+      enable(self)
+    else
+      record_disabled(self)
+    end
   end
 end
 

@@ -43,6 +43,7 @@ end
 local function look_at_automation(look, self)
   if not self.source then return end
   local kind = self.trigger_text:match("^%a+")
+  if self.is_shared then return look:refuse('another process runs "%s" as well', self.name) end
   if self.db ~= perilune.database then return look:refuse('"%s" uses a database of its own', self.name) end
   if kind == "change" and not self.durable then return look:refuse('"%s" observes changes in memory', self.name) end
   if kind == "schedule" or kind == "every" then

@@ -1,6 +1,6 @@
 --- Status of all automations and job queues in a database, for users and monitoring.
 
-local owners = require "perilune.native.owners"
+local owner_leases = require "perilune.events.owner_leases"
 local perilune = require "perilune"
 local runs = require "perilune.events.automation_runs"
 local automation_table = require "perilune.events.automation_table"
@@ -26,7 +26,7 @@ local function look_at_active(db, name, stuck)
     SELECT * FROM perilune_automation_run WHERE automation = ? AND ]] .. runs.is_live .. " ORDER BY id", name)
   local first, problem
   for _, run in ipairs(active) do
-    if run.owner and owners.is_alive(run.owner) == false then
+    if run.owner and owner_leases.is_dead(db, run.owner) then
       problem = problem or ("run %d is dead: its process has ended"):format(run.id)
     elseif run.outcome == "running" then
       first = first or run
@@ -52,7 +52,7 @@ local function describe(db, name, entry, stuck)
       first_line(failure.error or failure.reason))
   end
   if entry then
-    local is_run = entry.owner ~= nil and owners.is_alive(entry.owner) ~= false
+    local is_run = entry.owner ~= nil and not owner_leases.is_dead(db, entry.owner)
     status.state = entry.is_enabled == 0 and "disabled" or is_run and (running and "running" or "ready") or "stopped"
     status.next_due = entry.next_due_at
     if status.state == "stopped" then
@@ -69,34 +69,64 @@ end
 
 -- Job queues -----------------------------------------------------------------------------------------------------------------
 
-local function queue_problem(counts, is_handled, is_paused)
-  local waiting = counts.ready + counts.delayed + counts.blocked
-  if counts.dead > 0 then return counts.dead == 1 and "1 job is dead" or counts.dead .. " jobs are dead" end
-  if waiting > 0 and not is_handled and not is_paused then
-    return waiting == 1 and "1 job waits, and no process handles it" or waiting .. " jobs wait, and no process handles them"
-  end
+--- Returns the problem of a queue that no process handles.
+-- @tparam integer interrupted the number of jobs whose processes have ended
+local function unhandled_problem(waiting, interrupted)
+  if waiting == 1 and interrupted == 0 then return "1 job waits, and no process handles it" end
+  if interrupted == 0 then return waiting .. " jobs wait, and no process handles them" end
+  if waiting > 0 then return ("%d jobs wait, %d of them interrupted, and no process handles them"):format(waiting + interrupted, interrupted) end
+  if interrupted == 1 then return "1 job was interrupted, and no process handles it" end
+  return interrupted .. " jobs were interrupted, and no process handles them"
 end
 
-local function describe_queue(db, name)
+--- Returns the number of running jobs whose processes have ended, and the running job that started first.
+local function look_at_running(db, name)
+  local interrupted, first = 0, nil
+  for _, row in ipairs(db:fetch_all("/* perilune */ " .. [[
+    SELECT owner, count(*) AS n, min(started_at) AS started_at FROM perilune_job WHERE queue = ? AND state = 'running' GROUP BY owner]], name)) do
+    if row.owner == nil or owner_leases.is_dead(db, row.owner) then
+      interrupted = interrupted + row.n
+    elseif row.started_at and (not first or row.started_at < first) then
+      first = row.started_at
+    end
+  end
+  return interrupted, first
+end
+
+local function queue_problem(counts, interrupted, is_handled, is_paused)
+  if counts.dead > 0 then return counts.dead == 1 and "1 job is dead" or counts.dead .. " jobs are dead" end
+  if is_handled then return nil end
+  local waiting = is_paused and 0 or counts.ready + counts.delayed + counts.blocked
+  if waiting + interrupted > 0 then return unhandled_problem(waiting, interrupted) end
+end
+
+--- Returns the problem of the running job that started first, if it has lasted longer than `stuck` seconds.
+local function stuck_problem(first, stuck)
+  local seconds = first and perilune.now() - perilune.date(first) or 0
+  if seconds > stuck then return ("a job has been running for %d s"):format(seconds // 1) end
+end
+
+local function describe_queue(db, name, stuck)
   local counts = job_table.counts(db, name)
   local queue = db:fetch_one("/* perilune */ SELECT owner, is_paused FROM perilune_job_queue WHERE queue = ?", name)
   local is_paused = queue ~= nil and queue.is_paused == 1
-  local is_handled = queue ~= nil and queue.owner ~= nil and owners.is_alive(queue.owner) ~= false
+  local is_handled = queue ~= nil and queue.owner ~= nil and not owner_leases.is_dead(db, queue.owner)
+  local interrupted, first = look_at_running(db, name)
   local function last(state)
     return db:fetch_value(
       "/* perilune */ SELECT max(ended_at) FROM perilune_job WHERE queue = ? AND state = ? AND ended_at IS NOT NULL", name, state)
   end
   return {
     name = ('jobs "%s"'):format(name), active = counts.running, last_success = last("done"), last_failure = last("dead"),
-    state = is_paused and "paused" or not is_handled and "stopped" or counts.running > 0 and "running" or "ready",
-    next_due = job_table.next_due(db, name), problem = queue_problem(counts, is_handled, is_paused),
+    state = is_paused and "paused" or not is_handled and "stopped" or counts.running > 0 and "running" or "ready", running_since = first,
+    next_due = job_table.next_due(db, name), problem = queue_problem(counts, interrupted, is_handled, is_paused) or stuck_problem(first, stuck),
   }
 end
 
-local function add_queues(db, list)
+local function add_queues(db, list, stuck)
   if not db:table_exists(job_table.name) then return end
   for _, name in ipairs(db:fetch_values("/* perilune */ SELECT queue FROM perilune_job UNION SELECT queue FROM perilune_job_queue ORDER BY 1")) do
-    list[#list + 1] = describe_queue(db, name)
+    list[#list + 1] = describe_queue(db, name, stuck)
   end
 end
 
@@ -114,7 +144,7 @@ function automation_status.all(db, stuck)
   table.sort(names)
   local list = {}
   for index, name in ipairs(names) do list[index] = describe(db, name, entries[name], stuck) end
-  add_queues(db, list)
+  add_queues(db, list, stuck)
   return list
 end
 

@@ -1,6 +1,7 @@
 --- The table of automations: the process that runs each automation, and the due times, which remain after that process has ended.
 
 local crashes = require "perilune.native.crashes"
+local owner_leases = require "perilune.events.owner_leases"
 local owners = require "perilune.native.owners"
 local perilune = require "perilune"
 
@@ -27,21 +28,36 @@ function automation_table.prepare(db)
   if not db:table_exists(automation_table.table_name) then db:write(function(handle) handle:execute(definition) end) end
 end
 
---- Records that this state runs an automation.
+local one = own .. "SELECT * FROM perilune_schedule WHERE automation = ?"
+
+--- Records that this state runs an automation, unless a living process is recorded already. That process keeps its row, so that a script
+-- that runs the automations for a moment leaves no trace of itself.
 -- @treturn ?row the previous record
+-- @treturn boolean whether another process keeps the row
 function automation_table.register(db, automation)
   automation_table.prepare(db)
   return db:write(function(handle)
     crashes.label("registration of", automation.name)
-    local former = handle:fetch_one(own .. "SELECT * FROM perilune_schedule WHERE automation = ?", automation.name)
+    local former = handle:fetch_one(one, automation.name)
+    if former and owner_leases.is_other(handle, former.owner) then
+      return former.trigger == automation.trigger_text and former or nil, true
+    end
     handle:execute(own .. [[
       INSERT INTO perilune_schedule(automation, file, trigger, is_enabled, is_durable, owner, started_at) VALUES (?1, ?2, ?3, 1, ?6, ?4, ?5)
       ON CONFLICT(automation) DO UPDATE SET file = ?2, is_enabled = 1, is_durable = ?6, owner = ?4, started_at = ?5,
         last_due_at = CASE WHEN trigger = ?3 THEN last_due_at END, next_due_at = CASE WHEN trigger = ?3 THEN next_due_at END, trigger = ?3]],
       { automation.name, automation.file or perilune.null, automation.trigger_text, owners.current(), tostring(perilune.now()),
         automation.durable and 1 or 0 })
-    return former
+    return former, false
   end)
+end
+
+--- Returns the process that is recorded for an automation, if it is another one and alive.
+-- @treturn ?string owner
+function automation_table.other_owner(db, name)
+  if not db:table_exists(automation_table.table_name) then return nil end
+  local owner = db:fetch_value(own .. "SELECT owner FROM perilune_schedule WHERE automation = ?", name)
+  return owner_leases.is_other(db, owner) and owner or nil
 end
 
 --- Records the due times of an automation, in the open transaction.
@@ -52,11 +68,14 @@ function automation_table.set_due(handle, name, last, next)
     { last and tostring(last) or perilune.null, next and tostring(next) or perilune.null, name })
 end
 
---- Records that an automation is no longer triggered.
+--- Records that an automation is no longer triggered, unless another process triggers it.
 function automation_table.disable(db, name)
   if not db:table_exists(automation_table.table_name) then return end
+  local row = db:fetch_one(one, name)
+  if not row or row.is_enabled == 0 or owner_leases.is_other(db, row.owner) then return end
   db:write(function(handle)
-    handle:execute(own .. "UPDATE perilune_schedule SET is_enabled = 0, next_due_at = NULL WHERE automation = ?", name)
+    handle:execute(own .. "UPDATE perilune_schedule SET is_enabled = 0, next_due_at = NULL WHERE automation = ? AND owner IS ?",
+      name, row.owner or perilune.null)
   end)
 end
 
@@ -74,19 +93,19 @@ end
 function automation_table.keep_only(db, file, names)
   if not db:table_exists(automation_table.table_name) then return end
   db:write(function(handle)
-    for _, name in ipairs(handle:fetch_values(own .. "SELECT automation FROM perilune_schedule WHERE file = ?", file)) do
-      if not names[name] then
-        handle:execute(own .. "DELETE FROM perilune_schedule WHERE automation = ?", name)
-        require("perilune.events.change_log").remove(handle, name)
+    for _, row in ipairs(handle:fetch_all(own .. "SELECT * FROM perilune_schedule WHERE file = ?", file)) do
+      if not names[row.automation] and not owner_leases.is_other(handle, row.owner) then
+        handle:execute(own .. "DELETE FROM perilune_schedule WHERE automation = ?", row.automation)
+        require("perilune.events.change_log").remove(handle, row.automation)
       end
     end
   end)
 end
 
---- Returns the names of the enabled durable automations, of any process, that this event triggers.
+--- Returns the rows of the enabled automations, of any process, whose trigger is this event.
 function automation_table.waiting_for_event(db, name)
   if not db:table_exists(automation_table.table_name) then return {} end
-  return db:fetch_values(own .. "SELECT automation FROM perilune_schedule WHERE is_durable = 1 AND is_enabled = 1 AND trigger = ?", "event " .. name)
+  return db:fetch_all(own .. "SELECT * FROM perilune_schedule WHERE is_enabled = 1 AND trigger = ? ORDER BY automation", "event " .. name)
 end
 
 --- Returns all rows of the table, ordered by name.

@@ -39,21 +39,27 @@ local function read_catch_up(place, options, default)
   return catch_up, options.max_late and read_seconds(place .. ": option `on.max_late`", options.max_late)
 end
 
+--- Records due times, in the open transaction, unless another process runs the automation as well: its due times are recorded.
+local function record_due(handle, host, last, next_due)
+  if host.automation.is_shared then return end
+  automation_table.set_due(handle, host.name, last, next_due and epoch + next_due)
+end
+
 --- Handles a due time: starts a run, and records this due time and the next one in the same transaction.
--- @tparam table host the required parts of the automation: name, db, former, skip, set_next
+-- @tparam table host the required parts of the automation: automation, name, db, former, skip, set_next
 local function fire(host, on_due, trigger, next_due, waits)
   host.set_next(next_due)
   on_due(trigger, nil, {
     waits = waits,
-    record = function(handle) automation_table.set_due(handle, host.name, perilune.date(trigger.due), next_due and epoch + next_due) end,
+    record = function(handle) record_due(handle, host, perilune.date(trigger.due), next_due) end,
   })
 end
 
 --- Records the next due time without starting a run.
 local function record_next(host, next_due)
   host.set_next(next_due)
-  if perilune.context == "preview" then return end
-  pcall(host.db.write, host.db, function(handle) automation_table.set_due(handle, host.name, nil, next_due and epoch + next_due) end)
+  if perilune.context == "preview" or host.automation.is_shared then return end
+  pcall(host.db.write, host.db, function(handle) record_due(handle, host, nil, next_due) end)
 end
 
 local function add_times(list, count, due, now, most, next_after)

@@ -160,14 +160,32 @@ local function read_event(place, options, is_durable)
 end
 
 --- Records runs of durable automations that have an event as their trigger, in any process. Uses the open transaction if there is one.
+-- @treturn integer the number of runs
+-- @treturn ?string the name of an automation that is not durable, which this state may not be able to trigger
 local function add_durable_runs(name, data)
   local is_ok, db = pcall(native_records.default_database)
   if not is_ok or not db or perilune.context == "preview" then return 0 end
-  local automations = automation_table.waiting_for_event(db, name)
-  for _, automation in ipairs(automations) do
-    durable_queue.add({ name = automation, db = db }, { kind = "event", name = name, data = data })
+  local count, other = 0, nil
+  for _, row in ipairs(automation_table.waiting_for_event(db, name)) do
+    if row.is_durable == 1 then
+      durable_queue.add({ name = row.automation, db = db }, { kind = "event", name = name, data = data })
+      count = count + 1
+    else
+      other = other or row.automation
+    end
   end
-  return #automations
+  return count, other
+end
+
+--- The events for which a warning was logged.
+local warned = {}
+
+--- Logs a warning about an event that triggers nothing, although an automation in another process has it as its trigger.
+local function warn_of_other(name, automation)
+  if warned[name] then return end
+  warned[name] = true
+  perilune.log.warning(("the event `%s` triggered nothing: `%s` is not durable, so only events of its own process trigger it. Set `durable = true` "
+    .. "in its definition, or run it with `perilune automations run FILE NAME`"):format(name, automation), { automation = automation })
 end
 
 --- Triggers all automations that have an event as their trigger. Returns their number.
@@ -177,9 +195,10 @@ end
 -- @param data available to their functions as `context.event`
 function public.emit(name, data)
   if type(name) ~= "string" then checks.fail("perilune.emit", "expected the name of an event, got " .. errors.describe(name)) end
-  local count = add_durable_runs(name, data)
+  local count, other = add_durable_runs(name, data)
   local receivers = table.move(waiting[name] or {}, 1, #(waiting[name] or {}), 1, {})
   for _, receiver in ipairs(receivers) do receiver.fire({ kind = "event", name = name, data = data }) end
+  if other and count + #receivers == 0 then warn_of_other(name, other) end
   return count + #receivers
 end
 

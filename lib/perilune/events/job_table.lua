@@ -329,14 +329,26 @@ function job_table.list(db, queue, state, limit)
   return db:fetch_all(own .. "SELECT * FROM perilune_job WHERE queue = ? AND state = ? ORDER BY id DESC LIMIT ?", queue, state, limit)
 end
 
---- Records whether this state handles the jobs of a queue. A preview does not, because its report and its plan would contain the record.
+local function owner_of(db, queue)
+  return db:fetch_value(own .. "SELECT owner FROM perilune_job_queue WHERE queue = ?", queue)
+end
+
+--- Records whether this state handles the jobs of a queue, unless another process that handles them is recorded and alive. A preview records
+-- nothing, because its report and its plan would contain the record.
 function job_table.set_worker(db, queue, is_worker)
   if perilune.context == "preview" then return end
   db:write(function(handle)
     crashes.label("registration of a handler of", queue)
+    if owner_leases.is_other(handle, owner_of(handle, queue)) then return end
     handle:execute(own .. "INSERT INTO perilune_job_queue(queue, owner) VALUES (?1, ?2) ON CONFLICT(queue) DO UPDATE SET owner = ?2",
       queue, is_worker and me or perilune.null)
   end)
+end
+
+--- Records this state as a handler of a queue after the recorded process has ended.
+function job_table.keep_worker(db, queue)
+  local owner = owner_of(db, queue)
+  if owner ~= me and not owner_leases.is_other(db, owner) then job_table.set_worker(db, queue, true) end
 end
 
 function job_table.pause(db, queue, is_paused)

@@ -327,10 +327,15 @@ end
 
 -- Handlers --------------------------------------------------------------------------------------------------------------------
 
+--- Keeps this state recorded as a handler of the queue, unless another process is.
+local function keep_recorded(self)
+  if not self.is_cancelled then job_table.keep_worker(self.queue.db, self.queue.name) end
+end
+
 --- Recovers and prunes jobs now and at each poll interval. Errors are logged.
 local function look_regularly(self)
   local function look()
-    for _, f in ipairs{ recover, prune } do
+    for _, f in ipairs{ keep_recorded, recover, prune } do
       local is_ok, e = pcall(f, self)
       if not is_ok and is_cancellation(e) then error(e, 0) end
       if not is_ok then log_error(self, "a queue could not be looked at", e) end
@@ -403,6 +408,9 @@ end
 function Handler:cancel()
   if self.is_cancelled then return end
   job_workers.suspend(self)
+  for other in pairs(handlers[self.queue.name] or {}) do
+    if not other.is_cancelled and other.queue.db == self.queue.db then return end
+  end
   pcall(job_table.set_worker, self.queue.db, self.queue.name, false)
 end
 

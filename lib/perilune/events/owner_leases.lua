@@ -34,13 +34,28 @@ function owner_leases.keep(db)
   native_loop.enter_scope(former)
 end
 
---- Returns whether an owner no longer exists.
+--- Returns whether the lease of an owner is valid; nil if it has none.
+local function has_lease(db, owner)
+  if not db:table_exists("perilune_owner") then return nil end
+  local seen = db:fetch_value(own .. "SELECT seen_at FROM perilune_owner WHERE owner = ?", owner)
+  if seen then return perilune.now() - perilune.date(seen) <= duration end
+end
+
+--- Returns whether an owner no longer exists. An owner on another machine is assumed to exist unless its lease has ended.
 function owner_leases.is_dead(db, owner)
   local is_alive = owners.is_alive(owner)
-  if is_alive ~= nil then return not is_alive end
-  if not db:table_exists("perilune_owner") then return false end
-  local seen = db:fetch_value(own .. "SELECT seen_at FROM perilune_owner WHERE owner = ?", owner)
-  return seen ~= nil and perilune.now() - perilune.date(seen) > duration
+  if is_alive == nil then is_alive = has_lease(db, owner) end
+  return is_alive == false
+end
+
+--- Returns whether an owner is another state that certainly exists. On another machine, this requires a valid lease: the name of a stopped
+-- container would otherwise keep its rows forever.
+-- @tparam ?string owner
+function owner_leases.is_other(db, owner)
+  if owner == nil or owner == owners.current() then return false end
+  local is_alive = owners.is_alive(owner)
+  if is_alive == nil then is_alive = has_lease(db, owner) end
+  return is_alive == true
 end
 
 return owner_leases

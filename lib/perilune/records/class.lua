@@ -148,7 +148,7 @@ end
 --- Returns whether inserts into a table have no other effects, so that many rows can be inserted at once: the table has no triggers
 -- and no conflict clauses.
 local function is_batched(db, table_name)
-  return db:fetch_value([[
+  return db:fetch_value("/* perilune */ " .. [[
     SELECT COUNT(*) = 1 AND MAX(sql NOT LIKE '%CONFLICT%' AND sql NOT LIKE 'CREATE VIRTUAL %')
     FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema)
     WHERE type IN ('table', 'trigger') AND lower(tbl_name) = lower(?)]], table_name) == 1

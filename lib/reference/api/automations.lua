@@ -96,7 +96,9 @@ function perilune.automation(options) end
 ---@module events.automation
 function perilune.automations() end
 
----Triggers the automations that wait for an event, and returns their number. Runs of durable automations are recorded in the open
+---Triggers the automations that wait for an event, and returns their number.
+---
+---An automation receives only the events of its own process, unless it is durable. Runs of durable automations are recorded in the open
 ---transaction, even for automations that another process runs.
 ---```lua
 ---print(perilune.emit("order_placed", { id = 7 }))  --> 0
@@ -310,7 +312,10 @@ function automation:runs(count) end
 ---@raises none
 function automation:enable() end
 
----Stops triggering the automation. A run that has started continues.
+---Stops triggering the automation in this process. A run that has started continues.
+---
+---A service that runs the same automation continues to do so; a warning in the log names it. To disable the automation there, set
+---`enabled = false` in its definition: the service reloads its file.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "report",
