@@ -13,7 +13,7 @@ extension LuaError {
 
 extension ScriptHost {
     /// Adds details that only the host knows to an error, such as the source line and suggestions from the names in the database.
-    func explained(_ error: LuaError) -> LuaError {
+    package func explained(_ error: LuaError) -> LuaError {
         if let hints = error.hints {
             // The other process has added its hints, but does not know the program's modules.
             guard !backend.usesHostState, hints.help == nil, let found = helpFromCheck(error) else { return error }

@@ -14,10 +14,10 @@ struct ChartCommand: ParsableCommand {
         usage: "perilune chart <sql> [<options>]",
         discussion: """
             The first column has the labels, the others that hold numbers are drawn; a
-            single column is drawn row by row. Numbers and dates in order make lines,
-            anything else bars; --type chooses. NULL is a gap. Lines place rows where
-            their number or date is; dates are 2026, 2026-01, 2026-01-31, also with a time
-            or with slashes.
+            single column is drawn row by row. From three rows on, numbers and dates in
+            order make lines; anything else makes bars, and --type chooses. NULL is a gap.
+            Lines place rows where their number or date is; dates are 2026, 2026-01,
+            2026-01-31, also with a time or with slashes.
 
             With --output FILE.svg it is a picture for any browser, in the colors of a
             light or a dark page.

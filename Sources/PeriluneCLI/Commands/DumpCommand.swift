@@ -12,7 +12,8 @@ struct DumpCommand: ParsableCommand {
         discussion: """
             Writes tables first, then their rows, then indexes, views and triggers, in one
             transaction. The dump is a consistent snapshot of the database; `perilune
-            restore` and sqlite3 read it. Of a damaged file it writes what can be read.
+            restore` and sqlite3 read it. Of a damaged file it writes what can be read; the
+            pages of the tables are checked, too, as by PRAGMA quick_check.
 
             --schema-only and --data-only write two dumps that make the database again one
             after the other: while the rows are written the triggers of their tables are
@@ -73,19 +74,26 @@ struct DumpCommand: ParsableCommand {
         defer { try? queue.close() }
         Interrupts.onFirst { queue.interrupt() }
         let destination = try output.open()
-        let (incomplete, flaws) = try destination.writing(pager) { try write(queue, to: destination) }
+        let (incomplete, damaged, flaws) = try destination.writing(pager) { try write(queue, to: destination) }
         for flaw in flaws { CommandOutput.note(flaw, common.errorColors) }
-        guard !incomplete.isEmpty else { return }
-        let names = incomplete.joined(separator: ", ")
+        let others = damaged.filter { !incomplete.contains($0) }
+        guard !incomplete.isEmpty || !others.isEmpty else { return }
+        let parts = [
+            incomplete.isEmpty
+                ? nil : "some rows of \(incomplete.joined(separator: ", ")) cannot be read, the others were written",
+            others.isEmpty ? nil : "rows of \(others.joined(separator: ", ")) may be missing or wrong in the dump",
+        ].compactMap { $0 }
+        let advice = "`perilune doctor --database \(path)` shows the damage; compare the dump with a backup"
         throw CommandFailure(
-            ErrorReport("the file is damaged: some rows of \(names) cannot be read, the others were written", kind: "corrupt"))
+            ErrorReport("the file is damaged: " + parts.joined(separator: "; "), kind: "corrupt", help: advice))
     }
 
-    /// Writes the dump. Returns the names of tables whose rows may be incomplete, and descriptions of unusable tables and views.
+    /// Writes the dump. Returns the names of tables whose rows may be incomplete, of tables on damaged pages, and descriptions of
+    /// unusable tables and views.
     private func write(_ queue: DatabaseQueue, to destination: OutputDestination) throws -> (
-        incomplete: [String], flaws: [String]
+        incomplete: [String], damaged: [String], flaws: [String]
     ) {
-        var incomplete: [String] = [], flaws: [String] = []
+        var incomplete: [String] = [], damaged: [String] = [], flaws: [String] = []
         do {
             try queue.read { db in
                 MissingCollations.substitute(on: db)
@@ -98,11 +106,13 @@ struct DumpCommand: ParsableCommand {
                 dump.isPart = table != nil
                 dump.parts = schemaOnly ? .schema : dataOnly ? .data : .all
                 incomplete = try dump.run()
+                if !schemaOnly { damaged = try dump.damagedTables() }
             }
-            return (incomplete, flaws)
+            return (incomplete, damaged, flaws)
         } catch let error as DatabaseError {
             // In a damaged file, ending the transaction can fail although the dump is written.
-            if error.resultCode == .SQLITE_CORRUPT, !incomplete.isEmpty { return (incomplete, flaws) }
+            let isKnown = !incomplete.isEmpty || !damaged.isEmpty
+            if error.resultCode == .SQLITE_CORRUPT, isKnown { return (incomplete, damaged, flaws) }
             throw CommandFailure(ErrorReport(error))
         }
     }

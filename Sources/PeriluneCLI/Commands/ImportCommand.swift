@@ -32,7 +32,9 @@ struct ImportCommand: ParsableCommand {
             Either all rows are imported or none: invalid rows are reported with line and
             column. With --errors FILE the others are imported, and the invalid rows are
             written to that file in the format of the original, header included: correct
-            them and import the file with the same options.
+            them and import the file with the same options. In JSON lines these include
+            lines that are not JSON; in JSON and JSON lines, objects with a field that the
+            table lacks.
 
             EXAMPLES:
               perilune import customers.csv --table customer --database shop.sqlite

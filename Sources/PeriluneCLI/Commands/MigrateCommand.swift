@@ -25,8 +25,10 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
             ones undone before it stay undone. The first migration has none before it: to
             undo all, go back to it with --to, and then give --down once more.
 
-            A database that is not empty is first copied to FILE.before-NAME.sqlite, unless
-            --no-backup is given. The copies are not removed.
+            A database that is not empty is first copied to FILE.before-NAME.sqlite, or with
+            --down to FILE.before-undoing-NAME.sqlite, unless --no-backup is given. If that
+            file exists, the name ends with -2, -3 and so on. The copies are not removed,
+            except that of a run which changed nothing.
 
             EXAMPLES:
               perilune migrate --database shop.sqlite

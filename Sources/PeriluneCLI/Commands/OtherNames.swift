@@ -7,7 +7,7 @@ enum OtherNames {
 
     /// Returns a sentence on an option from another program that has no replacement; otherwise `nil`.
     static func missing(_ name: String, of command: String?) -> String? {
-        command.flatMap { missingOptions["\($0) \(name)"] }
+        command.flatMap { missingOptions["\($0) \(name)"] ?? missingOptions[name] }
     }
 
     /// Returns the replacement for an option from another program, such as `--db`; `nil` if Perilune has no such option.
@@ -57,12 +57,17 @@ enum OtherNames {
         "automations trigger": "automations run FILE NAME", "automations fire": "automations run FILE NAME",
         "automations signal": "run --database FILE -e 'perilune.signal(AUTOMATION, KEY, NAME)'",
         "automations jobs": "automations status", "automations dry-run": "automations preview",
-        "rollback": "migrate --down", "diff": "run --preview FILE", "load": "import FILE --table NAME", "plot": "chart",
+        "rollback": "migrate --down", "load": "import FILE --table NAME", "plot": "chart",
     ]
+
+    private static let comparing =
+        "for what a script would change, use `perilune run --preview FILE`; to compare two databases, compare their dumps: "
+        + "`perilune dump --database FILE > FILE.sql` for each, then diff"
 
     /// Sentences on commands without a replacement.
     private static let missingCommands = [
         "stop": "press Ctrl-C, or send SIGTERM to the process of the service",
+        "diff": comparing, "compare": comparing,
         "automations stop": "press Ctrl-C, or send SIGTERM to the process of the service",
         "automations emit":
             "use `perilune run --database FILE -e 'perilune.emit(NAME)'` for durable automations; "
@@ -87,6 +92,11 @@ enum OtherNames {
         "run --arg": scriptArgument, "run --args": scriptArgument, "run --argument": scriptArgument,
         "run --param": scriptArgument,
         "import --preview": trial, "import --dry-run": trial, "import --check": trial,
+        "run --log-level": "'--verbose' adds details, and '--trace' shows the statements",
+        "run --debug": "'--verbose' adds details, and '--trace' shows the statements",
+        "console -p": parameters, "console --parameter": parameters, "console --param": parameters,
+        "doctor --quiet": verdicts, "doctor -q": verdicts, "doctor --compare": "Compare the dumps of two databases",
+        "--config": settingsFile, "--settings": settingsFile,
         "run --busy-timeout": busyTimeout, "query --busy-timeout": busyTimeout, "import --busy-timeout": busyTimeout,
         "apply --preview": savedPlan, "apply --check": savedPlan, "apply --show": savedPlan, "apply --dry-run": savedPlan,
         "automations --save": "The preview of an automation cannot be saved as a plan",
@@ -101,8 +111,10 @@ enum OtherNames {
     private static let statement = "The statement is an argument without an option: perilune query 'SELECT 1'"
     private static let table = "The table is an argument without an option: perilune dump NAME"
     private static let scriptArgument = "Arguments of the script come after its path: perilune run FILE ARGUMENT"
-    private static let trial =
-        "Use 'perilune console --preview' with the command :import FILE TABLE"
+    private static let trial = "Use 'perilune console --preview' with the command :import FILE TABLE"
+    private static let parameters = "The parameter :name has the value of the Lua variable `name`. Enter name = VALUE first"
+    private static let verdicts = "Findings cannot be left out. With '--format json' each has a verdict: ok, warning or fault"
+    private static let settingsFile = "Settings are read from perilune.toml in the current folder, or its nearest parent"
     private static let busyTimeout = "Commands wait five seconds for a lock"
     private static let savedPlan = "A saved plan cannot be shown. Without '--yes', apply names the changes and asks"
     private static let retrying = "Scenarios have the option `retry`"
@@ -122,7 +134,9 @@ enum OtherNames {
         "query --md": "--format markdown", "--box": "--format box", "--line": "--format line",
         "--tabs": "--format tsv", "--insert": "--format insert",
         "-o": "--output",
-        "-f": "--format", "--param": "-p", "--params": "-p", "--bind": "-p", "import --delimiter": "--separator", "-t": "--table",
+        "-f": "--format", "query -f": "- < FILE", "console -f": "< FILE", "console --file": "< FILE", "run -f": "FILE",
+        "restore -f": "FILE", "migrate -n": "--dry-run", "--param": "-p", "--params": "-p", "--bind": "-p",
+        "import --delimiter": "--separator", "-t": "--table",
         "import --pk": "--primary-key", "import --key": "--primary-key", "import --keys": "--primary-key",
         "import --into": "--table", "import --to": "--table", "query --arg": "-p", "query --args": "-p", "query --argument": "-p",
         "chart --arg": "-p",

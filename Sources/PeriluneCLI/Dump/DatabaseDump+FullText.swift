@@ -38,7 +38,7 @@ extension DatabaseDump {
             let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?) ORDER BY cid", arguments: [name])
             var last: Int64?
             do {
-                try writeRows(of: name, columns.map(\.quotedName).joined(separator: ", "), nil, nil, &last, &output)
+                _ = try writeRows(of: name, columns.map(\.quotedName).joined(separator: ", "), nil, nil, &last, &output)
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
                 incomplete.append(table.name)
             }

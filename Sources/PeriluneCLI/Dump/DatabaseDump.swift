@@ -76,6 +76,36 @@ struct DatabaseDump {
         return incomplete
     }
 
+    /// Returns the dumped tables whose pages are damaged. Reading a damaged page often succeeds and returns other values, so that
+    /// reading alone does not find the damage. The check takes about a twentieth of the time of the dump.
+    func damagedTables() throws -> [String] {
+        var names: [(table: String, part: String)] = tables.filter { $0.kind == "table" }.map { ($0.name, $0.name) }
+        let virtual = tables.filter { $0.kind == "virtual" }.map(\.name)
+        if !virtual.isEmpty {
+            let shadows = try String.fetchAll(
+                db, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'")
+            names += shadows.compactMap { part in
+                virtual.filter { part.foldedName.hasPrefix($0.foldedName + "_") }.max { $0.count < $1.count }.map { ($0, part) }
+            }
+        }
+        var damaged: [String] = []
+        for (table, part) in names where try !damaged.contains(table) && isDamaged(part) { damaged.append(table) }
+        return damaged
+    }
+
+    private func isDamaged(_ table: String) throws -> Bool {
+        do {
+            // Other lines concern rows that violate a constraint.
+            let reports = try String.fetchAll(db, sql: "PRAGMA quick_check(\(table.quotedName))")
+            return reports.contains { $0.hasPrefix("*** in database ") }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            return true
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            // The check needs the functions of CHECK constraints and generated columns, which an extension may define.
+            return false
+        }
+    }
+
     /// Returns the triggers of the dumped tables. They must not run while a data-only dump is restored.
     private func triggers() throws -> [(name: String, sql: String)] {
         let names = Set(tables.filter { $0.kind == "table" }.map(\.name.foldedName))
@@ -96,19 +126,27 @@ struct DatabaseDump {
             table.kind == "table"
             ? TableSchema.rowIDNames(besides: table.columns.lazy.map(\.name)).first.flatMap { table.isWithoutRowID ? nil : $0 }
             : nil
+        let first = names.count - columns.count
+        let required = Set(table.kind == "table" ? table.columns.filter(\.isNotNull).map(\.name) : [])
+        let notNull = columns.indices.filter { required.contains(columns[$0]) }.map { first + $0 }
         var last: Int64?
         do {
-            try writeRows(of: table.name, list, key, nil, &last, &output)
-            return true
+            if try writeRows(of: table.name, list, key, nil, &last, notNull: notNull, &output) == 0 { return true }
+            writeRemark(on: table, &output)
+            return false
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            output.append("-- some rows of \(table.name.replacing("\n", with: " ")) cannot be read\n")
+            writeRemark(on: table, &output)
             guard let key else { return false }
             var first: Int64?
             do {
-                try writeRows(of: table.name, list, key, last ?? .min, &first, &output)
+                _ = try writeRows(of: table.name, list, key, last ?? .min, &first, notNull: notNull, &output)
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {}
             return false
         }
+    }
+
+    private func writeRemark(on table: TableDescription, _ output: inout [UInt8]) {
+        output.append("-- some rows of \(table.name.replacing("\n", with: " ")) cannot be read\n")
     }
 
     /// Returns whether a virtual table accepts rows. Some, such as fts5vocab, only show data of other tables.
@@ -123,20 +161,28 @@ struct DatabaseDump {
     /// - Parameters:
     ///   - key: The name of the row id; `nil` if the table has none.
     ///   - end: If not `nil`, reads backward and stops before the row with this id; `nil` reads all rows forward.
-    ///   - last: The row id of the last row that was written.
+    ///   - last: The row id of the last row that was read.
+    ///   - notNull: The positions of columns that are NOT NULL. Only damage puts a NULL there, and a row with it could not be restored.
+    /// - Returns: The number of rows that were left out, because of such a NULL.
     func writeRows(
-        of table: String, _ list: String, _ key: String?, _ end: Int64?, _ last: inout Int64?, _ output: inout [UInt8]
-    ) throws {
+        of table: String, _ list: String, _ key: String?, _ end: Int64?, _ last: inout Int64?, notNull: [Int] = [],
+        _ output: inout [UInt8]
+    ) throws -> Int {
         let own = key.map { ", \($0)" } ?? "", order = end == nil ? "" : " ORDER BY \(key!) DESC"
         let statement = try db.makeStatement(sql: "SELECT \(list)\(own) FROM \(table.quotedName)\(order)")
         let start = Array("INSERT INTO \(table.quotedName) (\(list)) VALUES (".utf8)
         let count = statement.columnCount - (key == nil ? 0 : 1)
         let rows = try Row.fetchCursor(statement)
+        var omitted = 0
         while try rows.next() != nil {
             if key != nil {
                 let id = sqlite3_column_int64(statement.sqliteStatement, CInt(count))
-                if let end, id <= end { return }
+                if let end, id <= end { return omitted }
                 last = id
+            }
+            if notNull.contains(where: { sqlite3_column_type(statement.sqliteStatement, CInt($0)) == SQLITE_NULL }) {
+                omitted += 1
+                continue
             }
             output += start
             for column in 0..<count {
@@ -149,6 +195,7 @@ struct DatabaseDump {
                 output.removeAll(keepingCapacity: true)
             }
         }
+        return omitted
     }
 
     /// Writes the statistics of ANALYZE.

@@ -11,10 +11,11 @@ final class RunLimit: Sendable {
     /// the process is suspended.
     private static let grace = (looks: 10, pause: 0.1)
     private let duration: Duration
+    private let help: String
     private let hasEnded = Atomic(false)
 
-    init(_ duration: Duration) {
-        self.duration = duration
+    init(_ duration: Duration, help: String) {
+        (self.duration, self.help) = (duration, help)
     }
 
     /// Watches the runs of a host until ``end()``.
@@ -36,6 +37,6 @@ final class RunLimit: Sendable {
     }
 
     private var failure: CommandFailure {
-        .timeout("a run went on after its limit of \(duration) and could not be stopped, so all runs were ended")
+        .timeout("a run went on after its limit of \(duration) and could not be stopped, so all runs were ended", help: help)
     }
 }

@@ -50,6 +50,8 @@ struct ScriptRequest: Sendable {
     var outputInBytes: Int?
     /// The limit for writes to files, in bytes.
     var diskInBytes: Int?
+    /// The sources of the limits that are neither options nor missing: a line of the settings file, or a default of --sandbox.
+    var limitSources: [Setting: Settings.Source] = [:]
     var trace = TraceRequest()
     /// The options of a preview; `nil` to run on the database itself, or on a copy without a report.
     var preview: PreviewRequest?

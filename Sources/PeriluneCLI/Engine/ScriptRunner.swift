@@ -26,7 +26,7 @@ struct ScriptRunner {
         if request.usesCopy { return try await runOnCopy(scripts, texts) }
         let trace = makeTrace()
         // For a task, the limit applies to each run of its automations.
-        let timeLimit = request.task == nil ? request.timeout.map { TimeLimit($0) } : nil
+        let timeLimit = request.task == nil ? request.timeout.map { TimeLimit($0, help: request.help(onLimit: .timeout)) } : nil
         if request.memoryInBytes != nil { WorkerEntry.returnFreedBlocks() }
         let host: ScriptHost
         do {
@@ -50,7 +50,7 @@ struct ScriptRunner {
             gracefulStop.stop(host, by: name)
             return false
         }
-        let runLimit = request.task == nil ? nil : request.timeout.map { RunLimit($0) }
+        let runLimit = request.task == nil ? nil : request.timeout.map { RunLimit($0, help: request.help(onLimit: .timeout)) }
         runLimit?.watch(host)
         defer { runLimit?.end() }
         let ending = await run(scripts, on: host, texts, gracefulStop, within: timeLimit)
@@ -241,12 +241,12 @@ extension ErrorReport {
         switch kind {
         case "syntax": help = request.sources.lazy.compactMap(SQLSource.help).first ?? help
         case "crashed": help = "nothing that it had not committed is in the database"
-        case "timeout": help = "the limit was set by --timeout"
-        case "output" where request.outputInBytes != nil: help = "the limit was set by --output, which is 64M with --sandbox"
-        case "disk" where request.diskInBytes != nil: help = "the limit was set by --disk, which is 4G with --sandbox"
+        case "timeout": help = request.help(onLimit: .timeout)
+        case "output" where request.outputInBytes != nil: help = request.help(onLimit: .output)
+        case "disk" where request.diskInBytes != nil: help = request.help(onLimit: .disk)
         case "memory" where request.memoryInBytes.map { $0 < 1 << 16 } == true:
             help = "--memory is in bytes unless it has a unit, as in 64M"
-        case "memory" where request.memoryInBytes != nil: help = "the limit was set by --memory"
+        case "memory" where request.memoryInBytes != nil: help = request.help(onLimit: .memory)
         case "cancelled": message = "interrupted; open transactions were rolled back"
         case "sandbox": help = "the script runs with --sandbox"
         case "forbidden" where request.isSandboxed: help = "the script runs with --sandbox"

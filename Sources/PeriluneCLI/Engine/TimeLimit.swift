@@ -9,18 +9,20 @@ final class TimeLimit: Sendable {
     /// The time that a cancelled host has to finish. It is counted in checks, because the clock continues while the process is suspended.
     private static let grace = (looks: 15, pause: Duration.milliseconds(20))
     let duration: Duration
+    /// The help text of the failure, which names the source of the limit.
+    let help: String
     private let deadline: ContinuousClock.Instant
     private let state = Mutex((hasPassed: false, hasEnded: false))
 
-    init(_ duration: Duration) {
-        self.duration = duration
+    init(_ duration: Duration, help: String) {
+        (self.duration, self.help) = (duration, help)
         deadline = .now + duration
     }
 
     /// Whether this limit has cancelled the host.
     var hasPassed: Bool { state.withLock { $0.hasPassed } }
 
-    var failure: CommandFailure { .timeout("the script ran longer than its limit of \(duration)") }
+    var failure: CommandFailure { .timeout("the script ran longer than its limit of \(duration)", help: help) }
 
     /// Returns the failure of a script cancelled by this limit, with its location.
     func failure(at cancellation: ErrorReport) -> CommandFailure {
@@ -115,10 +117,8 @@ final class TimeLimit: Sendable {
 }
 
 extension CommandFailure {
-    /// Returns the failure for exceeding the limit of `--timeout`.
-    static func timeout(_ message: String) -> CommandFailure {
-        var report = ErrorReport(message, kind: "timeout")
-        report.help = "the limit was set by --timeout"
-        return CommandFailure(report)
+    /// Returns the failure for exceeding a time limit.
+    static func timeout(_ message: String, help: String) -> CommandFailure {
+        CommandFailure(ErrorReport(message, kind: "timeout", help: help))
     }
 }

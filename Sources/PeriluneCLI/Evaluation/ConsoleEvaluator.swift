@@ -67,13 +67,13 @@ struct ConsoleEvaluator: Sendable {
     ///
     /// - Returns: The outcomes of the statements that ran, and the error of the statement that failed.
     func run(changes: [String]) async throws -> (values: [ConsoleValue], error: LuaError?) {
-        try await host.withState { _, state, library in
+        try await host.withState { host, state, library in
             let texts = try changes.toLua(in: state)
             var failure: LuaError?
             do {
                 _ = try await Self.function("run_changes", of: library).callAsync([texts])
             } catch let error as LuaError {
-                failure = error
+                failure = host.explained(error)
             }
             let done = try Self.function("changes_done", of: library).call([])
             return (try await Self.describe(done, Extent(), in: library), failure)

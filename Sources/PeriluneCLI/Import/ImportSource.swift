@@ -65,6 +65,8 @@ struct ImportSource {
     private(set) var description = ""
     private let bytes: [UInt8]
     private var json: JSONRows?
+    /// The messages about fields that the table lacks, by their folded names. Only rows without these fields are imported.
+    private var unknownFields: [String: String] = [:]
     private var separator = UInt8(ascii: ",")
     private var quote: UInt8?
     private let skippedLines: Int
@@ -102,7 +104,7 @@ struct ImportSource {
         let format = settings.format ?? Self.format(of: path, text)
         if format == .json || format == .jsonl {
             do {
-                let rows = try JSONRows(bytes)
+                let rows = try JSONRows(bytes, isLines: format == .jsonl)
                 json = rows
                 try takeJSONColumns(rows, settings)
             } catch let flaw as JSONRows.Flaw {
@@ -126,6 +128,30 @@ struct ImportSource {
     }
 
     private var rows: Int { json?.rows.count ?? 0 }
+
+    /// Returns the first line with a field; `nil` in formats other than JSON.
+    func line(of column: Column) -> Int? {
+        json?.rows.first { row in row.fields.contains { $0.name.foldedName == column.name.foldedName } }?.line
+    }
+
+    /// Sets aside the objects that have fields which the table lacks.
+    ///
+    /// - Parameter isKnown: Returns whether the table has a column.
+    /// - Returns: Whether any object is left. Otherwise, and in formats other than JSON, nothing is set aside.
+    mutating func setAsideObjects(
+        _ isKnown: (Column) -> Bool, because message: (Column) -> String
+    ) -> Bool {
+        guard let json else { return false }
+        let unknown = columns.filter { !isKnown($0) }
+        let messages = Dictionary(unknown.map { ($0.name.foldedName, message($0)) }) { first, _ in first }
+        let isLeft = json.rows.contains { row in
+            row.flaw == nil && !row.fields.contains { messages[$0.name.foldedName] != nil }
+        }
+        guard isLeft else { return false }
+        unknownFields = messages
+        columns.removeAll { messages[$0.name.foldedName] != nil }
+        return true
+    }
 
     /// Returns a value for `--columns` that omits the unnamed columns; `nil` if the table lacks another column, too.
     func namesWithoutUnnamed(in known: Set<String>) -> String? {
@@ -318,14 +344,17 @@ struct ImportSource {
         let places = Dictionary(columns.enumerated().map { ($1.name.foldedName, $0) }) { first, _ in first }
         for (index, object) in json.rows.enumerated() {
             let place = Place(line: object.line, object: json.isList ? index + 1 : nil, range: object.range)
-            try body(place, row(object.fields, places, kinds))
+            try body(place, object.flaw.map { .flaw(column: nil, message: $0) } ?? row(object.fields, places, kinds))
         }
     }
 
     private func row(_ fields: [(name: String, value: Cell)], _ places: [String: Int], _ kinds: [ColumnKind]) -> Row {
         var cells: [(column: Int, cell: Cell)] = [], filled: Set<Int> = []
         for (name, value) in fields {
-            guard let place = places[name.foldedName] else { continue }
+            guard let place = places[name.foldedName] else {
+                if let message = unknownFields[name.foldedName] { return .flaw(column: nil, message: message) }
+                continue
+            }
             guard filled.insert(place).inserted else {
                 return .flaw(
                     column: name, message: "the object has two fields of this name, which columns have in any case of letters")

@@ -135,9 +135,21 @@ struct Importer {
                     "\(source.path): the header has no name for column \(column.position + 1)",
                     help: "to leave it out: --columns '\(names)'")
             }
+            let place = source.path + (source.line(of: column).map { ":\($0)" } ?? "")
             throw failure(
-                "\(source.path): \(schema.name) has no column \(column.name)",
+                "\(place): \(schema.name) has no column \(column.name)",
                 help: Self.suggestion(column.name, among: there.map(\.name)) + "; use --columns to name the fields of the file")
+        }
+    }
+
+    /// Sets aside the objects whose fields the table lacks, if invalid rows are written to a file.
+    private func setAsideObjects(of source: inout ImportSource, _ schema: TableDescription) {
+        let names = schema.columns.filter { $0.hidden == 0 }.map(\.name), known = Set(names.map(\.foldedName))
+        _ = source.setAsideObjects { column in
+            known.contains(column.name.foldedName)
+        } because: { column in
+            "\(schema.name) has no column \(column.name)"
+                + (nearestName(to: column.name, among: names).map { "; did you mean `\($0)`?" } ?? "")
         }
     }
 
@@ -212,6 +224,8 @@ struct Importer {
     }
 
     private func write(_ source: ImportSource, _ schema: TableDescription, _ db: Database, _ outcome: inout Outcome) throws {
+        var source = source
+        if skipsBadRows { setAsideObjects(of: &source, schema) }
         let columns = try columns(of: source, in: schema)
         try requireKey(columns, schema)
         let insertions = makeInsertions(columns, schema, db), all = Array(columns.indices)

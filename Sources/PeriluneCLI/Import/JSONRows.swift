@@ -11,8 +11,18 @@ struct JSONRows {
         let message: String
     }
 
-    /// The objects with their first lines and their byte ranges in the text.
-    private(set) var rows: [(line: Int, range: Range<Int>, fields: [(name: String, value: Cell)])] = []
+    struct Row {
+        /// The first line.
+        let line: Int
+        /// The bytes of the row in the text.
+        let range: Range<Int>
+        var fields: [(name: String, value: Cell)] = []
+        /// Why the line cannot be read; `nil` for an object.
+        var flaw: String?
+    }
+
+    /// The objects, and the lines that cannot be read.
+    private(set) var rows: [Row] = []
     /// Whether the objects are in a list, where several may share a line.
     private(set) var isList = false
     /// The names of all fields in the order of their first appearance. Names that differ only in case are one column.
@@ -20,9 +30,14 @@ struct JSONRows {
     private let bytes: [UInt8]
     private var position = 0
     private var line = 1
+    /// The line in which the token before the last blanks ends, and the end of these blanks.
+    private var blanks = (line: 1, end: -1)
+    /// The beginning of the last row.
+    private var rowStart = (line: 1, position: 0)
     private var known: Set<String> = []
 
-    init(_ bytes: [UInt8]) throws {
+    /// - Parameter isLines: Whether each line has its own object, so that the lines after one that cannot be read are still used.
+    init(_ bytes: [UInt8], isLines: Bool = false) throws {
         self.bytes = bytes
         skipBlanks()
         if peek == UInt8(ascii: "[") {
@@ -30,8 +45,15 @@ struct JSONRows {
             try takeList { rows in try rows.takeRow() }
         } else {
             while peek != 0 {
-                try takeRow()
+                do {
+                    try takeRow()
+                } catch let flaw as Flaw where isLines {
+                    setAsideLine(flaw)
+                }
                 skipBlanks()
+            }
+            if let first = rows.first, let message = first.flaw, rows.allSatisfy({ $0.flaw != nil }) {
+                throw Flaw(line: first.line, message: message)
             }
         }
         skipBlanks()
@@ -48,6 +70,8 @@ struct JSONRows {
     private func flaw(_ message: String) -> Flaw { Flaw(line: line, message: message) }
 
     private mutating func skipBlanks() {
+        if position != blanks.end { blanks.line = line }
+        defer { blanks.end = position }
         while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) {
             if bytes[position] == 0x0A { line += 1 }
             position += 1
@@ -56,7 +80,8 @@ struct JSONRows {
 
     private mutating func expect(_ sign: Unicode.Scalar) throws {
         skipBlanks()
-        guard peek == UInt8(ascii: sign) else { throw flaw("expected \(sign)") }
+        // The sign is missing where the token before the blanks ends.
+        guard peek == UInt8(ascii: sign) else { throw Flaw(line: blanks.line, message: "expected \(sign)") }
         position += 1
     }
 
@@ -75,13 +100,22 @@ struct JSONRows {
     private mutating func takeRow() throws {
         skipBlanks()
         let start = line, place = position
+        rowStart = (line, position)
         guard peek == UInt8(ascii: "{") else { throw flaw("expected an object with columns and values") }
-        var fields: [(String, Cell)] = []
-        try takeObject { rows, name in
-            fields.append((name, try rows.takeValue(depth: 0)))
-            if rows.known.insert(name.foldedName).inserted { rows.columns.append(name) }
-        }
-        rows.append((start, place..<position, fields))
+        var fields: [(name: String, value: Cell)] = []
+        try takeObject { rows, name in fields.append((name, try rows.takeValue(depth: 0))) }
+        for (name, _) in fields where known.insert(name.foldedName).inserted { columns.append(name) }
+        rows.append(Row(line: start, range: place..<position, fields: fields))
+    }
+
+    /// Adds the line in which a row begins as one that cannot be read, with the objects before it in this line, and continues after it.
+    private mutating func setAsideLine(_ flaw: Flaw) {
+        let end = bytes[rowStart.position...].firstIndex(of: 0x0A) ?? bytes.count
+        var start = rowStart.position
+        while let last = rows.last, last.flaw == nil, last.line == rowStart.line { start = rows.removeLast().range.lowerBound }
+        let message = start == rowStart.position ? flaw.message : "expected the end of the line after the object"
+        rows.append(Row(line: rowStart.line, range: start..<min(end + 1, bytes.count), flaw: message))
+        (position, line) = (end, rowStart.line)
     }
 
     private mutating func takeObject(_ field: (inout JSONRows, String) throws -> Void) throws {

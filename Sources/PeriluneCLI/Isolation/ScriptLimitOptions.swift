@@ -56,11 +56,28 @@ extension ScriptRequest {
     /// Fills in limits from the settings, then from the sandbox defaults, and adds the extensions of the settings.
     mutating func addSettings() {
         let settings = Settings.current
+        let given: [(Setting, Bool)] = [
+            (.timeout, timeout != nil), (.memory, memoryInBytes != nil), (.output, outputInBytes != nil),
+            (.disk, diskInBytes != nil),
+        ]
+        for (setting, isOption) in given where !isOption { limitSources[setting] = settings[setting]?.source ?? .standard }
         if !isSandboxed { extensions = ExtensionOptions.ofSettings + extensions }
         timeout = timeout ?? settings.limit(.timeout, OptionValue.duration)
         memoryInBytes = memoryInBytes ?? settings.limit(.memory, OptionValue.size)
         outputInBytes = outputInBytes ?? settings.limit(.output, OptionValue.size) ?? (isSandboxed ? 64 << 20 : nil)
         diskInBytes = diskInBytes ?? settings.limit(.disk, OptionValue.size) ?? (isSandboxed ? 4 << 30 : nil)
+    }
+}
+
+extension ScriptRequest {
+    /// The help text of an error about a limit, which names the source of the limit.
+    func help(onLimit setting: Setting) -> String {
+        let option = "--" + setting.rawValue.split(separator: ".").last!
+        switch limitSources[setting] {
+        case .file(let path, let line): return "the limit was set by \(path):\(line)"
+        case .standard: return "this is the limit with --sandbox; \(option) sets another"
+        default: return "the limit was set by \(option)"
+        }
     }
 }
 

@@ -131,8 +131,12 @@ struct MigrationCommandRunner {
     func check(_ status: ScriptMigrations.Status) throws {
         guard let target = request.target, !status.names.contains(target) else { return }
         var report = ErrorReport("unknown migration \(target) in \(request.folder)", kind: "usage")
+        // The number of a migration is enough to recognize it: 2 for 0002_prices.
+        let number = Int(target).flatMap { $0 >= 0 ? $0 : nil }
+        let numbered = number == nil ? [] : status.names.filter { Int($0.prefix { $0.isASCII && $0.isNumber }) == number }
         report.suggest(
-            target, among: status.names, otherwise: status.names.isEmpty ? nil : "available: " + Self.list(status.names))
+            numbered.count == 1 ? numbered[0] : target, among: status.names,
+            otherwise: status.names.isEmpty ? nil : "available: " + Self.list(status.names))
         throw CommandFailure(report)
     }
 

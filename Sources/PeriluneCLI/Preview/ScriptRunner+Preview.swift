@@ -12,7 +12,7 @@ extension ScriptRunner {
         if let path = request.planPath { try Self.savingPlan { try PreviewPlan.checkPath(path) } }
         let trace = makeTrace(), start = ContinuousClock.now
         let log = request.pagePath.map { _ in StatementLog() }
-        let timeLimit = self.request.timeout.map { TimeLimit($0) }
+        let timeLimit = self.request.timeout.map { TimeLimit($0, help: self.request.help(onLimit: .timeout)) }
         let interruption = PreviewInterruption()
         let preview = try await openPreview(request, trace, log, interruption, within: timeLimit)
         // With JSON, standard output must contain only the report.
@@ -38,7 +38,7 @@ extension ScriptRunner {
 
     /// Runs the scripts on a temporary copy of the database.
     func runOnCopy(_ scripts: [Script], _ texts: SourceTexts) async throws -> Int32 {
-        let timeLimit = request.task == nil ? request.timeout.map { TimeLimit($0) } : nil
+        let timeLimit = request.task == nil ? request.timeout.map { TimeLimit($0, help: request.help(onLimit: .timeout)) } : nil
         let preview = try await openPreview(PreviewRequest(), nil, nil, PreviewInterruption(), within: timeLimit)
         let ending = await run(scripts, on: preview.host, texts, within: timeLimit)
         if let failure = ending.failure { throw failure }
@@ -99,7 +99,7 @@ extension ScriptRunner {
     private func finish(
         _ preview: ScriptPreview, _ interruption: PreviewInterruption, within timeLimit: TimeLimit?
     ) async throws -> (report: PreviewReport, plan: PreviewPlan?) {
-        let limit = timeLimit.map { $0.hasPassed ? TimeLimit($0.duration) : $0 }
+        let limit = timeLimit.map { $0.hasPassed ? TimeLimit($0.duration, help: $0.help) : $0 }
         let finishing = Task { try await preview.finish() }
         interruption.begin { finishing.cancel() }
         do {

@@ -38,6 +38,13 @@ struct QueryRunner {
         guard !sql.utf8.contains(0) else {
             throw CommandFailure(ErrorReport("the SQL contains a NUL character", kind: "sql"))
         }
+        if !isWriting, SQLScreening(text: sql).writesFile {
+            // SQLite runs it on a read-only connection, too, because the database itself does not change.
+            var report = ErrorReport("VACUUM INTO writes a file", kind: "readonly")
+            report.help = "pass --write to let the statement write it"
+            report.sql = sql
+            throw CommandFailure(report, status: ExitStatus.failure)
+        }
         let queue = try open()
         let isInterrupted = Flag()
         Interrupts.onFirst {

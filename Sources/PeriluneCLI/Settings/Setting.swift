@@ -19,9 +19,11 @@ enum Setting: String, CaseIterable, Sendable {
     case output = "limits.output"
     case disk = "limits.disk"
 
+    static let databasePath = "database.path"
+
     /// Returns the setting with a name. `database.path` is another name of `database`, for files with a table `[database]`.
     init?(name: String) {
-        self.init(rawValue: name == "database.path" ? Setting.database.rawValue : name)
+        self.init(rawValue: name == Self.databasePath ? Setting.database.rawValue : name)
     }
 
     /// The environment variable that takes precedence over the file.

@@ -42,6 +42,8 @@ package struct SQLScreening: Equatable, Sendable {
     package var tellsFiles = false
     /// Whether the statement opens a file: ATTACH of anything except `':memory:'`, or VACUUM INTO.
     package var opensFile = false
+    /// Whether the statement is VACUUM INTO, which writes a file even if the database is read-only.
+    package var writesFile = false
 
     /// Classifies the first statement of a text, ignoring any others.
     package init(_ sql: UnsafeBufferPointer<UInt8>) {
@@ -78,7 +80,8 @@ package struct SQLScreening: Equatable, Sendable {
         case "with": return Self.kindAfterCommonTables(&scanner)
         case "pragma": return pragma(&scanner)
         case "vacuum":
-            opensFile = Self.vacuumsIntoFile(&scanner)
+            writesFile = Self.vacuumsIntoFile(&scanner)
+            opensFile = writesFile
             return opensFile ? .files : .other
         default: break
         }
@@ -93,6 +96,7 @@ package struct SQLScreening: Equatable, Sendable {
             word = scanner.nextInStatement()
         }
         let kind = kind(of: word, &scanner)
+        writesFile = false
         return [.forbidden, .files, .memory, .functions].contains(kind) ? kind : .read
     }
 

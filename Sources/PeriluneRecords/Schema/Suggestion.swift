@@ -14,6 +14,8 @@ package struct SchemaNames: Equatable, Sendable {
     /// The tables and views, with their columns.
     package var tables: [Table] = []
     package var functions: [String] = []
+    /// The tables and views of attached databases, by the names of the databases.
+    package var attached: [String: [String]] = [:]
 
     package init(tables: [Table] = [], functions: [String] = []) {
         (self.tables, self.functions) = (tables, functions)
@@ -32,6 +34,16 @@ package struct SchemaNames: Equatable, Sendable {
             let columns = try? String.fetchAll(
                 db, sql: "/* perilune */ SELECT name FROM pragma_table_info(?)", arguments: [name])
             tables.append(Table(name: name, columns: columns ?? []))
+        }
+        let others = try String.fetchAll(
+            db, sql: "/* perilune */ SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp')")
+        for other in others {
+            attached[other] = try String.fetchAll(
+                db,
+                sql: """
+                    /* perilune */ SELECT name FROM \(other.quotedName).sqlite_master
+                    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY name
+                    """)
         }
         functions = try String.fetchAll(db, sql: "/* perilune */ SELECT DISTINCT name FROM pragma_function_list ORDER BY name")
     }
@@ -54,6 +66,10 @@ package struct Suggestion: Equatable {
     /// - Returns: `nil` if the message does not concern an unknown name, or no suggestion is available.
     package init?(message: String, sql: String?, schema: SchemaNames) {
         if let name = Self.name(after: "no such table: ", in: message) {
+            if let place = schema.attached.keys.first(where: { name.foldedName.hasPrefix($0.foldedName + ".") }) {
+                self.init(table: String(name.dropFirst(place.count + 1)), in: place, schema.attached[place] ?? [])
+                return
+            }
             self.init(name, among: schema.tables.map(\.name), listing: "tables")
         } else if let name = Self.name(after: "no such column: ", in: message) {
             if let suggestion = Suggestion(column: name, in: schema.tables(mentionedIn: sql)), !suggestion.names.isEmpty {
@@ -75,6 +91,15 @@ package struct Suggestion: Equatable {
     private init(help: String, names: [String]) {
         self.help = help
         self.names = names
+    }
+
+    /// Creates a suggestion for a table that is missing in an attached database. SQLite creates an empty file if the path of ATTACH is
+    /// mistyped.
+    private init(table name: String, in database: String, _ tables: [String]) {
+        let nearest = nearestName(to: name, among: tables)
+        let listed = tables.isEmpty ? "the attached database \(database) is empty; is that the path of its file?" : nil
+        let parts = [nearest.map { "did you mean `\($0)`?" }, listed ?? "tables of \(database): \(Self.list(tables))"]
+        self.init(help: parts.compactMap { $0 }.joined(separator: "  "), names: nearest.map { [$0] } ?? [])
     }
 
     private init?(_ name: String, among names: [String], listing list: String?) {

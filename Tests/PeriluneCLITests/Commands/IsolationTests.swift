@@ -102,6 +102,22 @@ import Testing
         #expect(refused.errors.contains("help  the script runs with --sandbox\n"), "\(refused.errors)")
     }
 
+    @Test func `an error about a limit names the option, the settings file or the default that set it`() throws {
+        let folder = try TestFolder(["perilune.toml": "[limits]\ntimeout = \"200ms\"\noutput = \"1K\"\n"])
+        let endless = try folder.perilune("run", "-e", "while true do end")
+        #expect(endless.errors.contains("help  the limit was set by perilune.toml:2\n"), "\(endless.errors)")
+        let printing = "print(('x'):rep(2000))"
+        let long = try folder.perilune("run", "-e", printing)
+        #expect(long.status == 5 && long.errors.contains("help  the limit was set by perilune.toml:3\n"), "\(long.errors)")
+        let option = try folder.perilune("run", "--output", "1K", "-e", printing)
+        #expect(option.errors.contains("help  the limit was set by --output\n"), "\(option.errors)")
+        try folder.write("", to: "perilune.toml")
+        let standard = try folder.perilune(
+            "run", "--sandbox", "-e", "local x = ('x'):rep(1000000) for i = 1, 100 do print(x) end")
+        #expect(
+            standard.errors.contains("help  this is the limit with --sandbox; --output sets another\n"), "\(standard.errors)")
+    }
+
     @Test func `the bytes that an isolated script writes to files are limited`() throws {
         let folder = try TestFolder()
         let loop = "db:execute('CREATE TABLE t (a)') while true do db:execute('INSERT INTO t VALUES (zeroblob(1000000))') end"

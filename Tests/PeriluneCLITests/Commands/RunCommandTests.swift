@@ -795,7 +795,8 @@ import Testing
             (["import", "x.csv", "--table", "x", "--database", "x.sqlite", "--pk", "a"], "--primary-key"),
             (["import", "x.csv", "--into", "x"], "--table"), (["query", "SELECT :id", "--arg", "id=2"], "-p"),
             (["query", "--create", "CREATE TABLE t (a)"], "perilune console --create"),
-            (["query", "--file", "q.sql"], "- < FILE"),
+            (["query", "--file", "q.sql"], "- < FILE"), (["query", "-f", "q.sql"], "- < FILE"),
+            (["console", "-f", "q.sql"], "< FILE"), (["migrate", "-n"], "--dry-run"),
             (["query", "--mode", "csv", "SELECT 1"], "--format"), (["apply", "x.plan", "--force"], "--changed-columns-only"),
             (["automations", "run", "a.lua", "--once"], "perilune automations run FILE NAME"),
         ] {
@@ -809,6 +810,11 @@ import Testing
         (["jobs"], "use `perilune automations status` or `perilune query 'SELECT * FROM perilune_job'`"),
         (["up"], "use `perilune migrate`"), (["vacuum"], "use `perilune query VACUUM --write`"),
         (["select 1"], "use `perilune query SQL`"),
+        (
+            ["diff", "a.sqlite", "b.sqlite"],
+            "for what a script would change, use `perilune run --preview FILE`; to compare two databases, compare their dumps: "
+                + "`perilune dump --database FILE > FILE.sql` for each, then diff"
+        ),
         (["automations", "stop"], "press Ctrl-C, or send SIGTERM to the process of the service"),
         (["automations", "retry", "nightly"], "use `perilune automations run FILE NAME`"),
         (
@@ -829,6 +835,17 @@ import Testing
     @Test(arguments: [
         (["apply", "x.plan", "--show"], "A saved plan cannot be shown. Without '--yes', apply names the changes and asks\n"),
         (["query", "--timeout", "1s", "SELECT 1"], "A query has no time limit. Use 'timeout 1s perilune query'\n"),
+        (["query", "--limit", "1", "SELECT 1"], "Unknown option '--limit'. Write LIMIT in the statement\n"),
+        (
+            ["run", "--log-level", "debug", "a.lua"],
+            "'--log-level'. '--verbose' adds details, and '--trace' shows the statements\n"
+        ),
+        (["console", "-p", "n=1"], "The parameter :name has the value of the Lua variable `name`. Enter name = VALUE first\n"),
+        (["doctor", "--quiet"], "Findings cannot be left out. With '--format json' each has a verdict"),
+        (
+            ["settings", "--config", "x.toml"],
+            "Settings are read from perilune.toml in the current folder, or its nearest parent\n"
+        ),
         (["migrate", "--down", "--all"], "Use '--down' once for each migration, or '--to NAME' with the last one to keep\n"),
         (["automations", "preview", "a.lua", "x", "--save", "p"], "The preview of an automation cannot be saved as a plan\n"),
         (["dump", "a", "b", "--database", "x.sqlite"], "A dump has one table, or all\n"),

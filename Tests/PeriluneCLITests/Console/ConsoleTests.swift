@@ -44,6 +44,21 @@ import Testing
         #expect(console.end() == 0)
     }
 
+    @Test func `errors in SQL that changes rows have the same help as other SQL errors`() throws {
+        let folder = try TestFolder()
+        let made = "db:execute('CREATE TABLE bike (id INTEGER PRIMARY KEY, state)')"
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", made).status == 0)
+        for (sql, help) in [
+            ("UPDATE bike SET state = \"repair\" WHERE id = 1;", "write text in single quotes: 'repair'"),
+            ("DELETE FROM bik;", "did you mean `bike`?"),
+            ("UPDATE bike SET stat = 1;", "did you mean `state`?"),
+            ("ATTACH ':memory:' AS other; SELECT * FROM other.bike;", "the attached database other is empty"),
+        ] {
+            let result = try folder.perilune("console", "x.sqlite", input: sql)
+            #expect(result.status == 1 && result.errors.contains("  help  \(help)"), "\(result.errors)")
+        }
+    }
+
     @Test func `every table is a class with the associations of its foreign keys`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         let shown = console.run("Book:filter{ author_id = 1 }:order('title')")

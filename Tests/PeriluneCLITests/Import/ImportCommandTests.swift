@@ -33,6 +33,53 @@ import Testing
         #expect(try rows(folder, "SELECT sql FROM sqlite_schema").contains("\\\"id\\\" INTEGER PRIMARY KEY"))
     }
 
+    @Test func `lines that are not JSON, and objects with unknown fields, are set aside with their own lines`() throws {
+        let text = "{\"a\":1}\n{\"a\":2\n\n{\"a\":3}\nhello\n{\"a\":4,\"mnute\":5}\n{\"a\":6}}\n{\"a\":7,\"minute\":8}\n"
+        let folder = try TestFolder([
+            "a.jsonl": text, "short.jsonl": "{\"a\":1}\n{\"a\":2\n{\"a\":3}", "bad.jsonl": "hello\nworld\n",
+            "b.json": "[{\"a\":1},\n{\"a\":2, \"x\":3}]", "all.jsonl": "{\"x\":1}\n{\"x\":2}\n",
+            "missing.json": "{\"a\": 1\n\"b\": 2}",
+        ])
+        let made = "db:execute('CREATE TABLE t (a INTEGER, minute INTEGER)')"
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", made).status == 0)
+        func imported(_ file: String, _ options: String...) throws -> (status: Int32, errors: String) {
+            let words = ["import", file, "--table", "t", "--database", "x.sqlite"] + options
+            let result = try CommandProcess(TestFolder.binary, words, in: folder).wait()
+            return (result.status, result.errors)
+        }
+        var result = try imported("a.jsonl", "--errors", "left.jsonl")
+        #expect(result.status == 65, "\(result.errors)")
+        for line in [
+            "a.jsonl:2: expected }\n", "a.jsonl:5: expected an object with columns and values\n",
+            "a.jsonl:6: t has no column mnute; did you mean `minute`?\n",
+            "a.jsonl:7: expected the end of the line after the object\n",
+            "4 invalid rows written to left.jsonl\n",
+        ] { #expect(result.errors.contains(line), "\(result.errors)") }
+        #expect(
+            try rows(folder, "SELECT * FROM t ORDER BY a") == """
+                {"a":1,"minute":null}
+                {"a":3,"minute":null}
+                {"a":7,"minute":8}
+
+                """)
+        #expect(try folder.read("left.jsonl") == "{\"a\":2\nhello\n{\"a\":4,\"mnute\":5}\n{\"a\":6}}\n")
+        result = try imported("short.jsonl")
+        #expect(
+            result.status == 65 && result.errors.contains("nothing was imported: 1 row is invalid\nshort.jsonl:2: expected }"),
+            "\(result.errors)")
+        result = try imported("a.jsonl")
+        #expect(result.status == 1 && result.errors.contains("a.jsonl:6: t has no column mnute"), "\(result.errors)")
+        result = try imported("bad.jsonl", "--errors", "none.jsonl")
+        #expect(
+            result.status == 65 && result.errors.contains("cannot import bad.jsonl:1: expected an object"), "\(result.errors)")
+        result = try imported("all.jsonl", "--errors", "none.jsonl")
+        #expect(result.status == 1 && result.errors.contains("all.jsonl:1: t has no column x"), "\(result.errors)")
+        result = try imported("b.json", "--errors", "left.json")
+        #expect(result.status == 65 && result.errors.contains("b.json:2: object 2: t has no column x\n"), "\(result.errors)")
+        result = try imported("missing.json")
+        #expect(result.status == 65 && result.errors.contains("cannot import missing.json:1: expected }"), "\(result.errors)")
+    }
+
     @Test func `separators, encodings and missing headers are detected`() throws {
         let folder = try TestFolder([
             "a.txt": "1;x\n2;y;\n".replacing("y;", with: "y"), "b.tsv": "n\tt\n3\tz\n", "one.csv": "x|y\nabc\nd\n",

@@ -102,6 +102,10 @@ import Testing
         #expect(
             result.errors
                 == "error: unknown migration 0002_page in migrations\n  help  did you mean `0002_pages`?\n")
+        for number in ["2", "0002"] {
+            let numbered = try folder.perilune("migrate", "--database", "x.sqlite", "--to", number)
+            #expect(numbered.errors.hasSuffix("help  did you mean `0002_pages`?\n"), "\(numbered.errors)")
+        }
         #expect(!folder.exists("x.sqlite"))
         #expect(
             try folder.perilune("migrate", "--database", "x.sqlite", "--to", "nothing").errors.contains(

@@ -84,6 +84,30 @@ import Testing
         #expect((result.status, result.output) == (0, "{\"n\":3}\n"))
     }
 
+    @Test func `a query writes a copy of the database only on request`() throws {
+        let folder = try shop()
+        let vacuum = "VACUUM INTO 'copy.sqlite'"
+        for database in [["--database", "shop.sqlite"], []] {
+            let refused = try CommandProcess(TestFolder.binary, ["query", vacuum] + database, in: folder).wait()
+            #expect((refused.status, refused.output) == (1, ""))
+            #expect(
+                refused.errors == """
+                    error: VACUUM INTO writes a file
+                      SQL   VACUUM INTO 'copy.sqlite'
+                      help  pass --write to let the statement write it
+
+                    """)
+        }
+        #expect(!folder.exists("copy.sqlite"))
+        #expect(try folder.perilune("query", "EXPLAIN \(vacuum)", "--database", "shop.sqlite").status == 0)
+        // On a read-only connection, ATTACH opens only existing files.
+        let attached = try folder.perilune("query", "ATTACH 'new.sqlite' AS x", "--database", "shop.sqlite")
+        #expect(attached.status == 74, "\(attached.errors)")
+        #expect(!folder.exists("new.sqlite") && !folder.exists("copy.sqlite"))
+        #expect(try folder.perilune("query", "--write", vacuum, "--database", "shop.sqlite").status == 0)
+        #expect(folder.exists("copy.sqlite"))
+    }
+
     @Test func `a query changes the database only on request`() throws {
         let folder = try shop()
         let refused = try folder.perilune("query", "--database", "shop.sqlite", "DELETE FROM item")

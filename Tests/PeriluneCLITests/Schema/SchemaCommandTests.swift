@@ -219,6 +219,66 @@ import Testing
         #expect(text.contains("'kept'") && text.hasSuffix("COMMIT;\n"))
     }
 
+    @Test func `a dump of a file with damaged cell pointers, which SQLite reads without an error, reports the damage`() throws {
+        let folder = try TestFolder()
+        let filled = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e",
+            """
+            db:execute[[CREATE TABLE p (name TEXT NOT NULL); CREATE TABLE q (a);
+              INSERT INTO p VALUES ('first'), ('second'), ('third'); INSERT INTO q VALUES ('kept')]]
+            print(db:fetch_value("SELECT rootpage FROM sqlite_schema WHERE name = 'p'"))
+            db:checkpoint()
+            """)
+        let root = try #require(Int(filled.output.split(separator: "\n").first ?? ""), "\(filled.errors)")
+        let whole = try folder.perilune("dump", "--database", "x.sqlite")
+        #expect(whole.status == 0 && whole.errors == "", "\(whole.errors)")
+        let file = URL(fileURLWithPath: folder.path + "/x.sqlite")
+        var bytes = try Data(contentsOf: file)
+        // The pointers to the second and third cell follow the header of 8 bytes and the first pointer.
+        let pointers = (root - 1) * 4096 + 10
+        bytes.replaceSubrange(pointers..<pointers + 38, with: Data(repeating: 0x58, count: 38))
+        try bytes.write(to: file)
+        for arguments in [[], ["p"], ["--data-only"]] {
+            let dump = try CommandProcess(TestFolder.binary, ["dump", "--database", "x.sqlite"] + arguments, in: folder).wait()
+            #expect(
+                dump.status == 65 && dump.errors.contains("some rows of p cannot be read, the others were written"),
+                "\(dump.errors)")
+            #expect(
+                dump.output.contains("'first'") && !dump.output.contains("NULL)") && dump.output.hasSuffix("COMMIT;\n"),
+                "\(dump.output)")
+        }
+        #expect(try folder.perilune("dump", "q", "--database", "x.sqlite").status == 0)
+        _ = try folder.perilune("dump", "--database", "x.sqlite", "--output", "d.sql")
+        let restored = try folder.perilune("restore", "d.sql", "--database", "y.sqlite")
+        #expect(restored.status == 0, "\(restored.errors)")
+        #expect(try folder.perilune("query", "SELECT a FROM q", "--database", "y.sqlite").output == "{\"a\":\"kept\"}\n")
+    }
+
+    @Test func `a dump reports damaged pages of a table without NOT NULL`() throws {
+        let folder = try TestFolder()
+        let filled = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e",
+            """
+            db:execute[[CREATE TABLE p (name TEXT); CREATE TABLE q (a); INSERT INTO p VALUES ('first'), ('second'), ('third')]]
+            print(db:fetch_value("SELECT rootpage FROM sqlite_schema WHERE name = 'p'"))
+            db:checkpoint()
+            """)
+        let root = try #require(Int(filled.output.split(separator: "\n").first ?? ""), "\(filled.errors)")
+        let file = URL(fileURLWithPath: folder.path + "/x.sqlite")
+        var bytes = try Data(contentsOf: file)
+        let pointers = (root - 1) * 4096 + 10
+        bytes.replaceSubrange(pointers..<pointers + 38, with: Data(repeating: 0x58, count: 38))
+        try bytes.write(to: file)
+        let dump = try folder.perilune("dump", "--database", "x.sqlite")
+        #expect(
+            dump.status == 65
+                && dump.errors.contains("the file is damaged: rows of p may be missing or wrong in the dump\n")
+                && dump.errors.contains("`perilune doctor --database x.sqlite` shows the damage"), "\(dump.errors)")
+        #expect(dump.output.contains("'first'"))
+        // The schema is complete without the rows.
+        #expect(try folder.perilune("dump", "--schema-only", "--database", "x.sqlite").status == 0)
+    }
+
     @Test func `rows are dumped in each format and to files`() throws {
         let folder = try TestFolder()
         let sql = "SELECT 1 AS a, 'x<y' AS b, NULL AS c UNION ALL SELECT 2.5, 'it''s', x'00'"

@@ -49,6 +49,19 @@ import Testing
         #expect(Suggestion(message: "no such table: zzz", sql: nil, schema: SchemaNames()) == nil)
     }
 
+    @Test func `for an unknown table of an attached database, the tables of that database are suggested`() {
+        var schema = schema
+        schema.attached = ["Other": ["visit", "visitor"], "void": []]
+        let found = Suggestion(message: "no such table: other.visits", sql: nil, schema: schema)
+        #expect(found?.help == "did you mean `visit`?  tables of Other: visit, visitor" && found?.names == ["visit"])
+        #expect(
+            Suggestion(message: "no such table: void.customer", sql: nil, schema: schema)?.help
+                == "the attached database void is empty; is that the path of its file?")
+        #expect(
+            Suggestion(message: "no such table: main.custmer", sql: nil, schema: schema)?.help
+                == "did you mean `customer`?  tables: customer, invoice")
+    }
+
     @Test func `for an unknown SQL function, the nearest name is suggested`() {
         #expect(suggestion("no such function: lenght")?.help == "did you mean `length`?")
         #expect(suggestion("no such function: frobnicate") == nil)
