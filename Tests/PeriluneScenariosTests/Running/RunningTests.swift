@@ -180,6 +180,21 @@ import PeriluneTestTools
         #expect(stressed.summary.results[0].notes == ["passed 5 times"])
     }
 
+    @Test func `the duration of a step is its real time`() async throws {
+        let project = try ScenarioProject(
+            """
+            scenario("steps", function(t)
+              t.step("work", function()
+                local sum = 0
+                for number = 1, 3000000 do sum = sum + number end
+              end)
+            end)
+            """)
+        let result = try await project.run().result("steps")
+        let duration = try #require(result.steps.first?.duration)
+        #expect(duration > .milliseconds(1) && duration <= result.duration)
+    }
+
     @Test func `a scenario that passes a repetition only after a failed attempt is flaky`() async throws {
         let project = try ScenarioProject("")
         // The second of all attempts fails: the first attempt of the second repetition.

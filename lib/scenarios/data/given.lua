@@ -107,8 +107,8 @@ local function columns_by_name(db, name)
   return by_name, names
 end
 
---- Reads the values of a line, the names of values that the database will choose, and the columns for dates whose text is in quotes; nil
--- if there are none.
+--- Reads the values of a line, the names of values that the database will choose, and the columns for dates whose text is in quotes, or
+-- nil.
 local function read_line(what, line, number, heads, columns, names)
   local values, unbound, quoted = {}, {}, nil
   for index, cell in ipairs(line) do
@@ -161,7 +161,7 @@ end
 
 -- Lists
 
---- Returns the columns for dates in which a row has the text of a date; nil if there are none.
+--- Returns the columns for dates in which a row has the text of a date, or nil.
 local function texts_of_dates(values, columns)
   local set
   for column, value in pairs(values) do
