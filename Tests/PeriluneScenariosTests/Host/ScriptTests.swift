@@ -50,6 +50,26 @@ import Testing
         #expect(run.summary.count(.passed) == 1, "\(run[.pretty])")
     }
 
+    @Test func `an error that a script raises as a table is shown with its fields`() async throws {
+        let run = try await run(
+            "error{ kind = 'seat_sold', seat = 'A1' }",
+            """
+            scenario("run", function(t) t.run("script.lua") end)
+            scenario("expected", function(t)
+              local err = expect_error(function() t.run("script.lua") end, { kind = "seat_sold" })
+              check(err.cause.seat == "A1")
+              t.note(t.run_protected("script.lua").error)
+            end)
+            scenario("another", function(t)
+              expect_error(function() t.run("script.lua") end, { kind = "other" })
+            end)
+            """)
+        let text = #"script.lua:1: error({ kind = "seat_sold", seat = "A1" })"#
+        #expect(try run.result("run").failures.map(\.message) == [text], "\(run[.pretty])")
+        #expect(try run.result("expected").notes == [text], "\(run[.pretty])")
+        #expect(try run.result("another").failures.first?.details.last == "the error is  " + text, "\(run[.pretty])")
+    }
+
     @Test func `a list of script arguments is passed like on the command line`() async throws {
         let run = try await run(
             "local a, b = ... return a .. b .. arg[2]",
