@@ -50,6 +50,23 @@ import Testing
         #expect(run.summary.count(.passed) == 1, "\(run[.pretty])")
     }
 
+    @Test func `a row that is deleted, and another one inserted with its key, are one update`() async throws {
+        let run = try await run(
+            """
+            db:execute("DELETE FROM thing WHERE id = 2")
+            db:execute("INSERT INTO thing (name) VALUES ('new')")
+            """,
+            """
+            scenario("reused key", function(t)
+              expect(t.run("script.lua").changes):rows [[
+                | op     | table | key | name       | done      |
+                | update | thing | 2   | two -> new | true -> ~ |
+              ]]
+            end)
+            """)
+        #expect(run.summary.count(.passed) == 1, "\(run[.pretty])")
+    }
+
     @Test func `an error that a script raises as a table is shown with its fields`() async throws {
         let run = try await run(
             "error{ kind = 'seat_sold', seat = 'A1' }",

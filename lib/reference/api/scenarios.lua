@@ -458,7 +458,8 @@ function service:is_running() end
 function service:output() end
 
 ---Changed rows, for `expect(...):rows`, with the columns `op` (`insert`, `update` or `delete`), `table`, `key`, and the columns of the table.
----They are in the order of tables and keys, not of time, and a row that is as before is not listed. The list includes Perilune's own tables,
+---They are in the order of tables and keys, not of time, and a row that is as before is not listed. A row that is
+---deleted, and another one inserted with the same key, are one `update`: SQLite reuses the key of a last row. The list includes Perilune's own tables,
 ---such as `perilune_job` and the migration tables; `has_rows` ignores rows that are not expected. `tostring` returns a line for each change.
 ---@class perilune.changes
 
