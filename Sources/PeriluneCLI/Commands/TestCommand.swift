@@ -28,8 +28,9 @@ struct TestCommand: AsyncParsableCommand {
               perilune test --crash scenarios/orders_scenario.lua
 
             SNAPSHOTS are in __snapshots__/FILE/NAME.snap beside FILE_scenario.lua. A new or
-            changed snapshot is written to NAME.snap.new. --review shows each of these and
-            asks whether to accept it; --update-snapshots accepts all. Obsolete snapshots
+            changed snapshot is written to NAME.snap.new. After such a run, --review shows each
+            of these, without running scenarios, and asks whether to accept it;
+            --update-snapshots runs scenarios and accepts all. Obsolete snapshots
             are reported when all scenarios of a file pass, and deleted by
             --remove-obsolete-snapshots. If the environment variable CI is set, nothing is
             written or deleted.
@@ -129,7 +130,7 @@ struct TestCommand: AsyncParsableCommand {
     @Flag(help: "Delete snapshots that no scenario uses.")
     var removeObsoleteSnapshots = false
 
-    @Flag(help: "Review new and changed snapshots one by one.")
+    @Flag(help: "Review the new and changed snapshots of the last run one by one, without running scenarios.")
     var review = false
 
     @Option(
@@ -192,9 +193,22 @@ struct TestCommand: AsyncParsableCommand {
         if crash, crashAt != nil { throw ValidationError("--crash cannot be combined with --crash-at") }
         if !(1...2).contains(crashDepth) { throw ValidationError("--crash-depth: expected 1 or 2, got \(crashDepth)") }
         if review, updateSnapshots { throw ValidationError("--review cannot be combined with --update-snapshots") }
+        if review, let option = selectingOption {
+            throw ValidationError(
+                "--review cannot be combined with \(option); it runs no scenarios, and reviews snapshots of files")
+        }
         if watch, list || review || types != nil {
             throw ValidationError("--watch cannot be combined with --list, --review or --types")
         }
+    }
+
+    /// The first given option that selects scenarios.
+    private var selectingOption: String? {
+        let options = [
+            ("--filter", !filter.isEmpty), ("--skip", !skip.isEmpty), ("--tag", !tag.isEmpty), ("--failed", failed),
+            ("--only-changed", onlyChanged),
+        ]
+        return options.first { $0.1 }?.0
     }
 
     private static func check(_ pattern: String) throws {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneScenarios
 
-/// A review that shows each new or different snapshot and asks whether to accept it.
+/// A review that shows each new or different snapshot and asks whether to accept it. It runs no scenarios: earlier runs wrote the snapshots.
 struct SnapshotReview {
     let paths: [String]
     let colors: Colors
@@ -11,11 +11,13 @@ struct SnapshotReview {
         case accept, reject, skip, quit
     }
 
-    func run() throws {
+    /// - Returns: The exit status.
+    func run() throws -> Int32 {
         let files = paths.flatMap(find)
         guard !files.isEmpty else {
-            try show("no snapshots to review\n")
-            return
+            try show(
+                "no snapshots to review; no scenario was run, so run `perilune test` first, which writes new and changed ones\n")
+            return ExitStatus.success
         }
         var counts = (accepted: 0, rejected: 0, left: 0)
         for (index, file) in files.enumerated() {
@@ -32,10 +34,16 @@ struct SnapshotReview {
             case .quit:
                 counts.left += files.count - index
                 try finish(counts)
-                return
+                return ExitStatus.success
+            case nil:
+                counts.left += files.count - index
+                try finish(counts)
+                StandardStreams.writeError("error: the review ended after \(Self.mostMistakes) unknown answers in a row\n")
+                return ExitStatus.failure
             }
         }
         try finish(counts)
+        return ExitStatus.success
     }
 
     private func finish(_ counts: (accepted: Int, rejected: Int, left: Int)) throws {
@@ -91,21 +99,27 @@ struct SnapshotReview {
 
     // MARK: - Questions
 
-    private func ask() throws -> Answer {
-        while true {
+    /// The number of unknown answers in a row that end the review.
+    private static let mostMistakes = 5
+
+    /// - Returns: The answer, which is `quit` at the end of the input; `nil` after too many unknown answers.
+    private func ask() throws -> Answer? {
+        for _ in 0..<Self.mostMistakes {
             try show("accept, reject, skip or quit? [a/r/s/q] ")
             guard let line = readLine() else {
                 try show("\n")
                 return .quit
             }
-            switch line.trimmingCharacters(in: .whitespaces).lowercased() {
+            let answer = line.trimmingCharacters(in: .whitespaces)
+            switch answer.lowercased() {
             case "a", "accept": return .accept
             case "r", "reject": return .reject
             case "s", "skip", "": return .skip
             case "q", "quit": return .quit
-            default: continue
+            default: try show("expected a, r, s or q, got \(DisplayText.escaped(String(answer.prefix(40))))\n")
             }
         }
+        return nil
     }
 }
 

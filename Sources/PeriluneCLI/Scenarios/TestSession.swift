@@ -22,8 +22,7 @@ struct TestSession {
         do {
             if let seed = ScenarioProgram.seed { return try await serve(seed) }
             if request.isReviewing {
-                try SnapshotReview(paths: request.options.paths.map(\.path), colors: colors).run()
-                return ExitStatus.success
+                return try SnapshotReview(paths: request.options.paths.map(\.path), colors: colors).run()
             }
             if let listing = request.listing { return try await list(listing) }
             if let folder = request.typesFolder { return try await writeTypes(to: folder) }

@@ -37,7 +37,9 @@ final class PrettyReport: ScenarioReport {
     private func show(_ result: ScenarioResult) {
         switch result.outcome {
         case .passed where result.isFlaky:
-            writeLines([line(result, style.yellow)] + failures.lines(ofAttemptsBefore: result) + failures.kept(result) + [""])
+            let notes = result.notes.flatMap { failures.block("note", $0) }
+            let lines = [line(result, style.yellow)] + failures.lines(ofAttemptsBefore: result)
+            writeLines(lines + notes + failures.kept(result) + [""])
         case .passed, .skipped, .interrupted, .notRun:
             let lines = style.isVerbose ? details(result) : failures.kept(result)
             let color = result.outcome == .passed ? style.green : style.yellow

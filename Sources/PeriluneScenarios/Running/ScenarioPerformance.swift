@@ -97,20 +97,34 @@ struct ScenarioPerformance {
     // MARK: - Stress
 
     /// Runs the scenario repeatedly, each time with another seed, until the first failure.
+    ///
+    /// - Returns: The round that failed; if none failed, the first flaky round, or else the last one. Its attempts are those of this round
+    ///   alone, and a note names the round.
     nonisolated(nonsending) private func stressed() async -> ScenarioResult {
-        var result = ScenarioResult(scenario, .passed, seed: options.seed)
-        var total = Duration.zero
-        for number in 0..<options.stress {
-            result = await performed(seed: RunSeed(options.seed.value &+ UInt64(number)))
+        let count = options.stress
+        var (total, flakyCount) = (Duration.zero, 0)
+        var (last, firstFlaky): (ScenarioResult?, ScenarioResult?) = (nil, nil)
+        for number in 0..<count {
+            // The attempts of a round use the seeds from that of the round on.
+            let seed = RunSeed(options.seed.value &+ UInt64(number) &* UInt64(1 + max(0, scenario.retry)))
+            var result = await performed(seed: seed)
             total += result.duration
-            guard result.outcome == .passed else {
-                result.notes.append("repetition \(number + 1) of \(options.stress)")
-                break
+            if result.isFlaky || result.outcome != .passed { result.notes.append("repetition \(number + 1) of \(count)") }
+            if result.isFlaky {
+                flakyCount += 1
+                firstFlaky = firstFlaky ?? result
             }
+            last = result
+            if result.outcome != .passed { break }
         }
+        var result = last ?? ScenarioResult(scenario, .passed, seed: options.seed)
         if result.outcome == .passed {
-            result.notes.append("passed \(options.stress) times")
-            result.attempts = options.stress
+            result = firstFlaky ?? result
+            result.notes.append("passed \(count) times")
+        }
+        if flakyCount > 0 {
+            let times = flakyCount == 1 ? "1 repetition" : "\(flakyCount) repetitions"
+            result.notes.append("\(times) passed only after a failed attempt")
         }
         result.duration = total
         return result

@@ -227,9 +227,29 @@ import Testing
         #expect(rejected.output.hasSuffix("0 accepted, 1 rejected, 0 left\n"))
         #expect(try folder.perilune("test", environment: cache(folder)).status == 1)
         let accepted = try folder.perilune("test", "--review", input: "what\na\n")
+        #expect(accepted.output.contains("[a/r/s/q] expected a, r, s or q, got what\naccept, reject"))
         #expect(accepted.output.hasSuffix("1 accepted, 0 rejected, 0 left\n"))
         #expect(try folder.perilune("test", environment: cache(folder)).status == 0)
-        #expect(try folder.perilune("test", "--review").output == "no snapshots to review\n")
+        let nothing = try folder.perilune("test", "--review")
+        #expect(nothing.output.hasPrefix("no snapshots to review; no scenario was run, so run `perilune test` first"))
+        #expect(nothing.status == 0)
+    }
+
+    @Test func `a review of snapshots ends after five unknown answers, and at the end of its input`() throws {
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": "scenario('s', function(t) expect('new text'):snapshot('shot') end)"
+        ])
+        #expect(try folder.perilune("test", environment: cache(folder)).status == 1)
+        let unknown = try folder.perilune("test", "--review", input: String(repeating: "n\n", count: 9))
+        #expect(unknown.status == 1)
+        #expect(unknown.output.components(separatedBy: "expected a, r, s or q, got n\n").count == 6)
+        #expect(unknown.output.hasSuffix("0 accepted, 0 rejected, 1 left\n"))
+        #expect(unknown.errors == "error: the review ended after 5 unknown answers in a row\n")
+        let ended = try folder.perilune("test", "--review", input: "n\n")
+        #expect(ended.status == 0 && ended.output.hasSuffix("0 accepted, 0 rejected, 1 left\n"))
+        let filtered = try folder.perilune("test", "--review", "--filter", "s")
+        #expect(filtered.status == 64)
+        #expect(filtered.errors.contains("--review cannot be combined with --filter; it runs no scenarios"))
     }
 
     @Test func `the option --only-changed runs only files that git reports as changed`() throws {

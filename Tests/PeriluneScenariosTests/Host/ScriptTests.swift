@@ -50,6 +50,43 @@ import Testing
         #expect(run.summary.count(.passed) == 1, "\(run[.pretty])")
     }
 
+    @Test func `a row that is deleted, and another one inserted with its key, are one update`() async throws {
+        let run = try await run(
+            """
+            db:execute("DELETE FROM thing WHERE id = 2")
+            db:execute("INSERT INTO thing (name) VALUES ('new')")
+            """,
+            """
+            scenario("reused key", function(t)
+              expect(t.run("script.lua").changes):rows [[
+                | op     | table | key | name       | done      |
+                | update | thing | 2   | two -> new | true -> ~ |
+              ]]
+            end)
+            """)
+        #expect(run.summary.count(.passed) == 1, "\(run[.pretty])")
+    }
+
+    @Test func `an error that a script raises as a table is shown with its fields`() async throws {
+        let run = try await run(
+            "error{ kind = 'seat_sold', seat = 'A1' }",
+            """
+            scenario("run", function(t) t.run("script.lua") end)
+            scenario("expected", function(t)
+              local err = expect_error(function() t.run("script.lua") end, { kind = "seat_sold" })
+              check(err.cause.seat == "A1")
+              t.note(t.run_protected("script.lua").error)
+            end)
+            scenario("another", function(t)
+              expect_error(function() t.run("script.lua") end, { kind = "other" })
+            end)
+            """)
+        let text = #"script.lua:1: error({ kind = "seat_sold", seat = "A1" })"#
+        #expect(try run.result("run").failures.map(\.message) == [text], "\(run[.pretty])")
+        #expect(try run.result("expected").notes == [text], "\(run[.pretty])")
+        #expect(try run.result("another").failures.first?.details.last == "the error is  " + text, "\(run[.pretty])")
+    }
+
     @Test func `a list of script arguments is passed like on the command line`() async throws {
         let run = try await run(
             "local a, b = ... return a .. b .. arg[2]",

@@ -11,6 +11,17 @@ test("steps are named phases with outcomes and locations", function()
   equal(math.type(result.steps[1].ms), "float")
 end)
 
+test("the duration of a step is real time, even if it contains another step or fails", function()
+  local now = 0
+  local function elapsed_ms() now = now + 100 return now + 0.0 end
+  local result = run([[
+    t.step("outer", function() t.step("inner", function() end) end)
+    t.step("fails", function() error("no") end)]], { elapsed_ms = elapsed_ms })
+  local times = {}
+  for index, step in ipairs(result.steps) do times[index] = { step.name, step.ms } end
+  equal(times, { { "outer", 300.0 }, { "outer > inner", 100.0 }, { "fails", 100.0 } })
+end)
+
 test("a function of the context rejects a call with a colon", function()
   for _, call in ipairs{ "t:step('one', function() end)", "t:run('close.lua')", "t:skip('later')", "t:wait_until_idle()", "t:note('a')" } do
     matches(failure(call).message, "t." .. call:match("t:([%w_]+)") .. ": call it with a dot, as in t.")

@@ -98,6 +98,37 @@ test("t.given inserts rows of Lua tables", function()
   matches(failure("t.given.customers { 1 }").message, "got the integer 1 at position 1")
 end)
 
+test("t.given stores quoted text and strings of Lua tables in date columns as written", function()
+  shop()
+  passes([=[
+    t.given.customers [[
+      | id | name | born                  |
+      | 1  | Ada  | "1815-12-10 00:00:00" |
+      | 2  | Bo   | 1815-12-10 00:00:00   |
+      | 3  | Cy   | "in autumn"           |
+    ]]
+    check(t.db:fetch_value("SELECT group_concat(born) FROM customers") == "1815-12-10 00:00:00,1815-12-10,in autumn")
+    local list = t.given.invoices [[
+      | customer_id | number | sent_at               |
+      | 1           | R-1    | "2026-03-31 18:00:00" |
+      | 1           | R-2    | 2026-03-31 18:00:00   |
+    ]]
+    check(list[1].sent_at == list[2].sent_at and list[1] == t.db.invoices:fetch_one(1))
+    t.given.invoices { customer_id = 1, number = "R-3", sent_at = "2026-03-31 18:00" }
+    t.given.invoices { customer_id = 1, number = "R-4", sent_at = perilune.date("2026-03-31 18:00") }
+    expect(t.db:fetch_values("SELECT sent_at FROM invoices ORDER BY id")):equals{
+      "2026-03-31 18:00:00", "2026-03-31 18:00:00.000", "2026-03-31 18:00", "2026-03-31 18:00:00.000" }
+    check(t.db.invoices:filter{ sent_at = "2026-03-31 18:00:00" }:fetch_count() == 4)]=])
+  matches(failure("t.given.customers{ name = 'Ada', born = 'in autumn' }").message, "expected a date")
+end)
+
+test("t.given returns the records of rows with quoted dates in a table without a key", function()
+  db:execute("CREATE TABLE visits (at DATETIME)")
+  passes([=[
+    local list = t.given.visits '| at |\n| "2026-03-31 18:00:00" |\n| "2026-04-01" |'
+    check(list[1].at.hour == 18 and list[2].at.month == 4)]=])
+end)
+
 test("a name in a text table represents the generated key, even in other tables", function()
   shop()
   passes([=[

@@ -95,6 +95,13 @@ test("quotes in a cell force text", function()
   equal(found.details, { "  a", '! 1     a: expected "1"' })
 end)
 
+test("a failure shows the fraction of a time if quoted text differs only by it", function()
+  shop()
+  local found = failure([=[
+    expect(t.db:fetch_all("SELECT sent_at FROM invoices WHERE id = 2")):rows '| sent_at |\n| "2026-03-31 18:00:00" |']=])
+  equal(found.details, { "  sent_at", '! 2026-03-31 18:00:00.000     sent_at: expected "2026-03-31 18:00:00"' })
+end)
+
 test("a failure shows the rows and marks the different ones", function()
   shop()
   local found = failure([=[

@@ -176,8 +176,48 @@ import PeriluneTestTools
         #expect(rounds.summary.results.map(\.round) == [1, 2, 3])
         let stressed = try await project.run { $0.stress = 5 }
         #expect(stressed.summary.results.count == 1)
-        #expect(stressed.summary.results[0].attempts == 5)
+        #expect(stressed.summary.results[0].attempts == 1)
         #expect(stressed.summary.results[0].notes == ["passed 5 times"])
+    }
+
+    @Test func `the duration of a step is its real time`() async throws {
+        let project = try ScenarioProject(
+            """
+            scenario("steps", function(t)
+              t.step("work", function()
+                local sum = 0
+                for number = 1, 3000000 do sum = sum + number end
+              end)
+            end)
+            """)
+        let result = try await project.run().result("steps")
+        let duration = try #require(result.steps.first?.duration)
+        #expect(duration > .milliseconds(1) && duration <= result.duration)
+    }
+
+    @Test func `a scenario that passes a repetition only after a failed attempt is flaky`() async throws {
+        let project = try ScenarioProject("")
+        // The second of all attempts fails: the first attempt of the second repetition.
+        try project.write(
+            """
+            scenario("sometimes", { retry = 2 }, function(t)
+              local path = "\(project.path)/attempts"
+              local file = io.open(path, "a")
+              file:write("x")
+              file:close()
+              local count = #io.open(path):read("a")
+              if count == 2 then error("the second attempt") end
+              print(t.seed)
+            end)
+            """, to: "scenarios/a_scenario.lua")
+        let run = try await project.run(.pretty) { $0.stress = 4 }
+        let result = try run.result("sometimes")
+        #expect(result.outcome == .passed && result.isFlaky)
+        #expect(result.attempts == 2 && result.earlierAttempts.count == 1)
+        #expect(result.notes == ["repetition 2 of 4", "passed 4 times", "1 repetition passed only after a failed attempt"])
+        #expect(run[.pretty].contains("attempt   1 of 2   (failed, "), "\(run[.pretty])")
+        #expect(run[.pretty].contains("note      repetition 2 of 4\n"), "\(run[.pretty])")
+        #expect(run[.pretty].contains("1 passed, 0 failed, 0 skipped\n1 flaky\n"), "\(run[.pretty])")
     }
 
     @Test func `no scenario starts after the maximum number of failures`() async throws {

@@ -172,7 +172,7 @@ function matrix(lists) end
 ---@access inside a scenario
 ---@raises usage: it is called outside of a scenario, or an argument is not valid
 ---@field db perilune.db the database of the scenario; `t.db.customer` is the record class of a table
----@field given perilune.given inserts rows: `t.given.customer` takes a text table, a list of tables, or one
+---@field given perilune.given inserts rows: `t.given.customer` takes a text table, a list of tables, or one. Quoted text and strings are stored as written, even in date columns
 ---@field make perilune.make makes complete rows, including the rows to which NOT NULL columns refer: `t.make.customer{ name = "Ada" }`, `t.make.customer:many(3)`, `t.make.invoice{ customer = ada }`
 ---@field fixtures perilune.fixtures the values of fixtures
 ---@field clock perilune.clock the time that scripts and SQL see
@@ -458,7 +458,8 @@ function service:is_running() end
 function service:output() end
 
 ---Changed rows, for `expect(...):rows`, with the columns `op` (`insert`, `update` or `delete`), `table`, `key`, and the columns of the table.
----They are in the order of tables and keys, not of time, and a row that is as before is not listed. The list includes Perilune's own tables,
+---They are in the order of tables and keys, not of time, and a row that is as before is not listed. A row that is
+---deleted, and another one inserted with the same key, are one `update`: SQLite reuses the key of a last row. The list includes Perilune's own tables,
 ---such as `perilune_job` and the migration tables; `has_rows` ignores rows that are not expected. `tostring` returns a line for each change.
 ---@class perilune.changes
 

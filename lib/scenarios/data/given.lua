@@ -2,6 +2,7 @@
 
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
+local perilune = require "perilune"
 local introspection = require "perilune.schema.introspection"
 local arity = require "perilune.runtime.arity"
 local state = require "scenarios.base.state"
@@ -58,6 +59,44 @@ local function check_foreign_keys(what, db, name)
     violation.referenced_table), { table = name, columns = key and key.columns })
 end
 
+-- Text that is stored as written
+
+--- By table, and by the columns that contain such text: classes that store it without conversion.
+local unconverted = {}
+
+--- Returns the class of a table that stores the text of the given columns without conversion.
+local function unconverted_class(name, columns)
+  local set, types = {}, {}
+  for column in pairs(columns) do set[#set + 1], types[column] = column, "any" end
+  table.sort(set)
+  local id = table.concat(set, "\0")
+  local by_columns = unconverted[name] or {}
+  unconverted[name] = by_columns
+  by_columns[id] = by_columns[id] or perilune.record(name, { types = types })
+  return by_columns[id]
+end
+
+--- Returns the row of a record as a record of another class; the record itself if its row is not found or cannot be read.
+local function fetched_as(class, db, name, record)
+  local is_fetched, fetched = pcall(function()
+    local key = db:primary_key(name).columns
+    if #key == 0 then return class:filter("rowid = last_insert_rowid()"):fetch_one(db) end
+    local values = {}
+    for _, column in ipairs(key) do values[column] = record[column] end
+    return class:filter(values):fetch_one(db)
+  end)
+  return is_fetched and fetched or record
+end
+
+--- Inserts a row. The text in the given columns is stored as written: a date, for example, keeps its form.
+-- @tparam ?table columns a set of columns; nil if there are none
+local function insert(db, class, name, values, columns)
+  if not columns then return class:insert(values) end
+  return fetched_as(class, db, name, unconverted_class(name, columns):insert(values))
+end
+
+local is_date = { date = true, day = true }
+
 -- Text tables
 
 local function columns_by_name(db, name)
@@ -68,16 +107,21 @@ local function columns_by_name(db, name)
   return by_name, names
 end
 
---- Reads the values of a line, and the names of values that the database will choose.
+--- Reads the values of a line, the names of values that the database will choose, and the columns for dates whose text is in quotes, or
+-- nil.
 local function read_line(what, line, number, heads, columns, names)
-  local values, unbound = {}, {}
+  local values, unbound, quoted = {}, {}, nil
   for index, cell in ipairs(line) do
     local head = heads[index]
     local place = ("%s: row %d: column `%s`"):format(what, number, head)
     values[head] = cells.value(cell, columns[head], names, place)
     if cell.kind == "name" and values[head] == nil then unbound[head] = cell.text end
+    if cell.kind == "text" and is_date[columns[head].content] then
+      quoted = quoted or {}
+      quoted[head] = true
+    end
   end
-  return values, unbound
+  return values, unbound, quoted
 end
 
 --- Raises the error of an insert, or a clearer one if a name without a value stood for a column that must not be NULL.
@@ -100,8 +144,8 @@ local function insert_text(what, db, class, name, text)
   end
   local names, records = state.require(what).names, {}
   for number, line in ipairs(parsed.rows) do
-    local values, unbound = read_line(what, line, number, parsed.names, columns, names)
-    local is_inserted, record = pcall(class.insert, class, values)
+    local values, unbound, quoted = read_line(what, line, number, parsed.names, columns, names)
+    local is_inserted, record = pcall(insert, db, class, name, values, quoted)
     if not is_inserted then raise_unbound(what, number, unbound, record) end
     for head, bound in pairs(unbound) do
       if record[head] == nil then
@@ -117,15 +161,27 @@ end
 
 -- Lists
 
-local function insert_list(what, class, list)
+--- Returns the columns for dates in which a row has the text of a date, or nil.
+local function texts_of_dates(values, columns)
+  local set
+  for column, value in pairs(values) do
+    if type(value) == "string" and columns[column] and is_date[columns[column].content] and cells.is_instant(value) then
+      set = set or {}
+      set[column] = true
+    end
+  end
+  return set
+end
+
+local function insert_list(what, db, class, name, list)
   if #list == 0 and next(list) ~= nil then list = { list } end
-  local records = {}
+  local records, columns = {}, columns_by_name(db, name)
   for index, values in ipairs(list) do
     if type(values) ~= "table" then
       state.mistake("%s: expected tables of columns in the list, got %s at position %d", what,
         errors.describe(values), index)
     end
-    records[index] = class:insert(values)
+    records[index] = insert(db, class, name, values, texts_of_dates(values, columns))
   end
   return records
 end
@@ -141,7 +197,7 @@ function scenario_given.insert(name, rows)
   local class = scenario_database.class(name)
   return in_transaction(function(db)
     local is_text = type(rows) == "string"
-    local records = is_text and insert_text(what, db, class, name, rows) or insert_list(what, class, rows)
+    local records = is_text and insert_text(what, db, class, name, rows) or insert_list(what, db, class, name, rows)
     check_foreign_keys(what, db, name)
     return setmetatable(records, { __name = "list", __index = function(_, field)
       if type(field) ~= "string" then return nil end

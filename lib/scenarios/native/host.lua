@@ -54,6 +54,10 @@ function native.clock_advance(seconds) end
 ---@param seconds number the advance with each reading
 function native.clock_tick(seconds) end
 
+--- Returns the real time since the scenario was prepared, which does not depend on its clock.
+---@return number milliseconds
+function native.elapsed_ms() end
+
 --- Creates a folder for the scenario, which is removed at the end of the scenario.
 ---@return string
 function native.tmp_dir() end

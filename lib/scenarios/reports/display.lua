@@ -82,6 +82,30 @@ local function table_text(value, limits)
   return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
+--- The fields of an error object that describe where it was raised.
+local is_place = { message = true, file = true, line = true, traceback = true }
+
+--- Returns the fields of an error object that comes from a table without a message, as the call of `error`; nil for other values.
+function scenario_display.raised_table(value)
+  if type(value) ~= "userdata" then return nil end
+  local is_read, fields = pcall(function()
+    if value.message ~= "a table was raised" then return nil end
+    local found = {}
+    for name, field in pairs(value) do
+      if not is_place[name] then found[name] = field end
+    end
+    return found
+  end)
+  return is_read and fields and next(fields) ~= nil and "error(" .. scenario_display.show(fields) .. ")" or nil
+end
+
+--- Returns the text of an object: an error that comes from a table shows the fields of the table.
+local function object_text(value)
+  local raised = scenario_display.raised_table(value)
+  if not raised then return date(value) end
+  return value.file and ("%s:%s: %s"):format(value.file, value.line, raised) or raised
+end
+
 --- Returns the text that a type produces for its value.
 local function own_text(value)
   local is_made, text = pcall(tostring, value)
@@ -100,7 +124,7 @@ function render(value, limits)
     if #bytes <= longest or limits.is_whole then return blob(bytes) end
     return blob(bytes:sub(1, longest)) .. ("... (%d bytes)"):format(#bytes)
   end
-  if type(value) == "userdata" then return date(value) end
+  if type(value) == "userdata" then return object_text(value) end
   if type(value) ~= "table" then return value == nil and "nil" or tostring(value) end
   if has_text(value) then return own_text(value) end
   return table_text(value, limits)

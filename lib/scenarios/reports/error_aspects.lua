@@ -81,6 +81,17 @@ for name in pairs(aspects) do kinds_of_aspects[name] = "string" end
 
 local error_aspects = {}
 
+--- Raises for an unknown property. `expect_error` returns the error, so that other fields of it can be checked.
+local function check_names(who, what)
+  local is_done, err = pcall(checks.option_names, who, what, kinds_of_aspects, "aspect")
+  if is_done then return end
+  if who:find("^expect_error") and err.suggestion == nil and type(err.name) == "string" then
+    local help = ("help  expect_error returns the error: check its other fields, as in err.%s, or err.cause.%s for an error of t.run")
+    errors.add_fields(err, { details = { help:format(err.name, err.name) } })
+  end
+  error(err, 0)
+end
+
 --- Reads an expectation about an error into a table by property.
 -- @tparam string who the caller, for messages
 -- @param what a Lua pattern for the message, a table, or nil
@@ -91,7 +102,7 @@ function error_aspects.read(who, what)
     state.mistake("%s: expected a Lua pattern, or a table (%s), got %s", who, table.concat(display.keys(aspects), ", "),
       errors.describe(what))
   end
-  checks.option_names(who, what, kinds_of_aspects, "aspect")
+  check_names(who, what)
   return checks.options(who, what, kinds_of_aspects)
 end
 

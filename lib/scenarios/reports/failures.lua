@@ -117,7 +117,7 @@ end
 --- Describes any raised value.
 -- @return message, file, line; `file` and `line` are nil if the value does not contain a position
 function scenario_failures.describe(value)
-  if is_error_object(value) then return value.message, value.file, value.line end
+  if is_error_object(value) then return display.raised_table(value) or value.message, value.file, value.line end
   if type(value) == "string" then return describe_text(value) end
   if type(value) == "table" and type(rawget(value, "message")) == "string" then return rawget(value, "message") end
   if value == nil then return "an error without a value (error(nil))" end

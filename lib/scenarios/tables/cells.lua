@@ -23,6 +23,11 @@ local function instant(value)
   return is_date and date or nil
 end
 
+--- Returns whether text can be read as a date with an optional time.
+function scenario_cells.is_instant(text)
+  return instant(text) ~= nil
+end
+
 local function is_date(value)
   return type(value) == "userdata" and instant(value) ~= nil
 end

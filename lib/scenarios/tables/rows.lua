@@ -65,12 +65,30 @@ local function cell_notes(comparison, pair)
   return #notes > 0 and table.concat(notes, "; ") or "a name has another value above"
 end
 
+--- Returns whether a cell of a column has this text in quotes.
+local function is_quoted_in(comparison, index, text)
+  for _, row in ipairs(comparison.table.rows) do
+    if row[index] and row[index].kind == "text" and row[index].text == text then return true end
+  end
+  return false
+end
+
+--- Returns the text of a value in a row. The fraction `.000` of a time, which is not shown otherwise, is part of it if the row does not
+-- match and a cell has the text without the fraction in quotes.
+local function value_text(comparison, pair, index, column)
+  local source, item = comparison.source, comparison.source.items[pair.actual]
+  local text = source.show(item, column)
+  if pair.is_match or not source.value or not is_quoted_in(comparison, index, text) then return text end
+  local whole = tostring(source.value(item, column))
+  return whole == text .. ".000" and whole or text
+end
+
 --- Returns a line of the result: { mark, texts, note }.
 local function shown(comparison, pair, order)
   local texts = {}
   for index, column in ipairs(comparison.table.names) do
     if pair.actual then
-      texts[index] = comparison.source.show(comparison.source.items[pair.actual], column)
+      texts[index] = value_text(comparison, pair, index, column)
     else
       local cell = comparison.table.rows[pair.expected][index]
       texts[index] = cell and cells.text(cell, comparison.names) or "..."

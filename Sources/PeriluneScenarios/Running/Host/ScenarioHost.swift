@@ -180,6 +180,9 @@ final class ScenarioHost {
             host.stage.clock.tick(by: try arguments.get(1))
             return []
         }
+        // elapsed_ms returns real time: the state's `os.clock` only counts its calls.
+        let start = ContinuousClock.now
+        try function("elapsed_ms") { _, _ in [.number((ContinuousClock.now - start) / .milliseconds(1))] }
     }
 
     private func installFolder() throws {
