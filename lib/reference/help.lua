@@ -286,11 +286,19 @@ local function all_names(names)
   return list
 end
 
+--- Returns the field of `t` that explains a name which depends on the schema, such as `t.make.customer:many`.
+local function field_named(name)
+  if name == "many" then return "t.make" end
+  for _, field in ipairs{ "t.make", "t.given", "t.fixtures", "t.effects" } do
+    if name:find("^" .. field:gsub("%.", "%%.") .. "[.:]") then return field end
+  end
+end
+
 --- Returns the text for a name. For an unknown name, returns nil and all names.
 function help.text(index, name)
   local names = names_of(index)
   local topic = topic_named(name)
-  local found = names[name:lower()] or names["perilune." .. name:lower()]
+  local found = names[name:lower()] or names["perilune." .. name:lower()] or names[field_named(name:lower()) or ""]
   if not found and not topic then return nil, all_names(names) end
   found = table.move(found or {}, 1, #(found or {}), 1, {})
   -- A page contains its class of the same name, and more.

@@ -101,8 +101,10 @@ enum OtherNames {
         "apply --preview": savedPlan, "apply --check": savedPlan, "apply --show": savedPlan, "apply --dry-run": savedPlan,
         "automations --save": "The preview of an automation cannot be saved as a plan",
         "migrate --down --all": "Use '--down' once for each migration, or '--to NAME' with the last one to keep",
-        "test --retries": retrying, "test --retry": retrying, "test --skip-tag": tags, "test --skip-tags": tags,
-        "test --exclude-tag": tags, "test --exclude-tags": tags, "test --not-tag": tags,
+        "test --retries": retrying, "test --retry": retrying, "test --reruns": retrying, "test --flaky": retrying,
+        "test --min": coverageLimit, "test --coverage-min": coverageLimit, "test --cov-fail-under": coverageLimit,
+        "test --min-coverage": coverageLimit, "test --coverage-threshold": coverageLimit, "test --fail-under": coverageLimit,
+        "test --shard": shards, "test --shards": shards, "test --split": shards, "test --partition": shards,
         "restore --force": newDatabase, "restore --clean": newDatabase, "restore --drop": newDatabase,
     ]
 
@@ -118,7 +120,9 @@ enum OtherNames {
     private static let busyTimeout = "Commands wait five seconds for a lock"
     private static let savedPlan = "A saved plan cannot be shown. Without '--yes', apply names the changes and asks"
     private static let retrying = "Scenarios have the option `retry`"
-    private static let tags = "No option excludes a tag; '--skip' excludes scenarios by file, group or name"
+    private static let coverageLimit =
+        "Coverage has no limit below which a run fails. '--coverage lcov:FILE' writes it for other programs"
+    private static let shards = "A run cannot be split by an option. Name the files of each part"
     private static let newDatabase = "A dump of a whole database is restored into a new file"
 
     /// Options of other programs. Some entries apply only to one command.
@@ -170,5 +174,8 @@ enum OtherNames {
         "test -q": "--report dots", "test --quiet": "--report dots", "test --debug": "--verbose", "test --trace": "--verbose",
         "test -s": "--verbose", "test --runs": "--stress", "test --iterations": "--stress", "test --count": "--stress",
         "test --num-runs": "--stress", "test --times": "--repeat", "test --only-tag": "--tag", "test --tags": "--tag",
+        "test --skip-tags": "--skip-tag", "test --exclude-tag": "--skip-tag", "test --exclude-tags": "--skip-tag",
+        "test --not-tag": "--skip-tag", "test --slow": "--durations", "test --slowest": "--durations",
+        "test --profile": "--durations",
     ]
 }

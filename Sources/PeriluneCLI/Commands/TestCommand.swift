@@ -57,8 +57,11 @@ struct TestCommand: AsyncParsableCommand {
         completion: .custom(CompletionValues.scenarioNames))
     var skip: [String] = []
 
-    @Option(help: ArgumentHelp("Run only scenarios with one of these tags.", valueName: "a,b"))
+    @Option(help: ArgumentHelp("Run only scenarios with one of these tags; repeatable.", valueName: "a,b"))
     var tag: [String] = []
+
+    @Option(help: ArgumentHelp("Skip scenarios with one of these tags; repeatable.", valueName: "a,b"))
+    var skipTag: [String] = []
 
     @Flag(help: "Run only scenarios that failed in the last run.")
     var failed = false
@@ -185,7 +188,9 @@ struct TestCommand: AsyncParsableCommand {
                 "--report: expected FORMAT, FORMAT:FILE or FILE.html, where FORMAT is one of \(names), got \(text)")
         }
         for text in filter + skip { try Self.check(text) }
-        if tag.contains("") { throw ValidationError("--tag: expected one or more tags, got an empty text") }
+        for (name, tags) in [("--tag", tag), ("--skip-tag", skipTag)] where tags.contains("") {
+            throw ValidationError("\(name): expected one or more tags, got an empty text")
+        }
         if json, !list { throw ValidationError("--json requires --list") }
         for text in coverage where CoverageRequest(text) == nil {
             throw ValidationError("--coverage: expected table, lcov or lcov:FILE, got \(text)")
@@ -248,6 +253,7 @@ extension TestCommand {
         options.selection.filters = try filter.map { try .init($0) }
         options.selection.skips = try skip.map { try .init($0) }
         options.selection.tags = tag.flatMap { $0.split(separator: ",").map(String.init) }
+        options.selection.skippedTags = skipTag.flatMap { $0.split(separator: ",").map(String.init) }
         options.workers = jobs ?? ProcessInfo.processInfo.activeProcessorCount
         options.order = order == .random ? .random : .file
         if let seed = seed.flatMap(RunSeed.init) { options.seed = seed }

@@ -135,8 +135,8 @@ struct MigrationCommandRunner {
         let number = Int(target).flatMap { $0 >= 0 ? $0 : nil }
         let numbered = number == nil ? [] : status.names.filter { Int($0.prefix { $0.isASCII && $0.isNumber }) == number }
         report.suggest(
-            numbered.count == 1 ? numbered[0] : target, among: status.names,
-            otherwise: status.names.isEmpty ? nil : "available: " + Self.list(status.names))
+            target, among: status.names, otherwise: status.names.isEmpty ? nil : "available: " + Self.list(status.names))
+        if numbered.count == 1 { report.help = "did you mean `\(numbered[0])`?" }
         throw CommandFailure(report)
     }
 

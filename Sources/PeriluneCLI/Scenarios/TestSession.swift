@@ -142,6 +142,9 @@ struct TestSession {
         }
         for failure in failures { StandardStreams.writeError("error: \(DisplayText.escaped(failure))\n") }
         if summary.foundCount == 0, summary.results.isEmpty { StandardStreams.writeError(helpForNone() + "\n") }
+        if summary.foundCount > 0, summary.results.isEmpty, let help = SelectionHelp(request).text(tags: summary.foundTags) {
+            StandardStreams.writeError("  help  \(DisplayText.escaped(help))\n")
+        }
         let status = summary.exitStatus
         return status == ExitStatus.success && !failures.isEmpty ? ExitStatus.runnerFault : status
     }

@@ -60,7 +60,7 @@ struct SettingsFile: Sendable {
         let names = Setting.allCases.map { $0 == .database && isInDatabase ? Setting.databasePath : $0.rawValue }
         if isInDatabase, Self.namesOfPath.contains(String(name.dropFirst(Setting.database.rawValue.count + 1))) {
             var failure = failure("unknown setting `\(name)`", line: line, lines)
-            failure.report.suggest(Setting.databasePath, among: [Setting.databasePath])
+            failure.report.help = "did you mean `\(Setting.databasePath)`?"
             return failure
         }
         // The setting may be in the wrong table, such as `migrations` without `[folders]`; then suggest its full name.

@@ -11,6 +11,8 @@ package struct SelectedScenarios: Sendable {
     var broken: [ScenarioResult] = []
     /// The number of scenarios found, selected or not.
     package private(set) var foundCount = 0
+    /// The tags of the scenarios that were found, selected or not.
+    private(set) var foundTags: Set<String> = []
     /// The number of scenario files that were not loaded because the selection excludes them.
     private(set) var unreadCount = 0
     /// Whether scenarios are left out because others use `scenario.only`.
@@ -85,6 +87,7 @@ package struct SelectedScenarios: Sendable {
         }
         guard let file = collected.file else { return }
         foundCount += collected.scenarios.count
+        for scenario in collected.scenarios { foundTags.formUnion(scenario.tags) }
         // The snapshots of a file that does not load are unknown.
         if collected.failure == nil { definitions.append((collected.place.path, collected.scenarios)) }
         let source = ScenarioDatabases.Source(file: file, templates: collected.templates)

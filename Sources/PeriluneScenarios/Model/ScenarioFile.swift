@@ -43,7 +43,9 @@ package enum ScenarioFiles {
     static func find(_ path: String) throws -> [ScenarioLocation] {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw ScenarioUsageError("no file or folder `\(path)` exists")
+            let isNamed = path.contains("::")
+            let use = isNamed ? "; use FILE:LINE for one scenario, or FILE --filter NAME" : ""
+            throw ScenarioUsageError("no file or folder `\(path)` exists\(use)")
         }
         let parent = ScenarioLocation.folder(of: path)
         guard isFolder.boolValue else { return [ScenarioLocation(path: path, under: parent)] }

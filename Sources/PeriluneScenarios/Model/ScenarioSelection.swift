@@ -40,6 +40,8 @@ public struct ScenarioSelection: Sendable {
     public var skips: [Pattern] = []
     /// Tags. If there are any, the scenario must have at least one of them.
     public var tags: [String] = []
+    /// Tags that the scenario must not have.
+    public var skippedTags: [String] = []
     /// The identifiers of the scenarios to run, such as the scenarios that failed last time; `nil` means all.
     public var identifiers: Set<String>?
     /// The files to run, relative to the current folder, such as the files that have changed; `nil` means all.
@@ -52,6 +54,7 @@ public struct ScenarioSelection: Sendable {
         if let identifiers, !identifiers.contains(scenario.id) { return false }
         if let files, !files.contains(ScenarioLocation.pathFromCurrentFolder(scenario.file)) { return false }
         if !tags.isEmpty, Set(tags).isDisjoint(with: scenario.tags) { return false }
+        if !skippedTags.isEmpty, !Set(skippedTags).isDisjoint(with: scenario.tags) { return false }
         if !filters.isEmpty, !filters.contains(where: { $0.matches(scenario) }) { return false }
         return !skips.contains { $0.matches(scenario) }
     }

@@ -145,7 +145,7 @@ struct ScenarioAttempt {
     /// Keeps the file of the database if the options request it.
     private func keep(_ stage: ScenarioStage, _ result: inout ScenarioResult) {
         guard options.keepsDatabases || (options.keepsFailedDatabases && !result.outcome.isSuccess) else { return }
-        let name = scenario.id.map { $0.isLetter || $0.isNumber ? $0 : "_" }.suffix(80)
+        let name = scenario.id.map { $0.isLetter || $0.isNumber ? $0 : "_" }.prefix(80)
         let folder = FileManager.default.temporaryDirectory.appending(path: "perilune-databases/\(seed)")
         let path = folder.appending(path: "\(String(name))-\(String(seed.seed(of: scenario.id), radix: 16)).sqlite")
         do {

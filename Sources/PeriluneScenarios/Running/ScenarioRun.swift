@@ -113,6 +113,7 @@ public final class ScenarioRun: Sendable {
             progress.summary.duration = ContinuousClock.now - start
             progress.summary.focused = selected.focused
             progress.summary.foundCount = selected.foundCount
+            progress.summary.foundTags = selected.foundTags
             progress.summary.unreadCount = selected.unreadCount
             progress.summary.wasInterrupted = progress.isInterrupted
             tidySnapshots(selected, &progress.summary)

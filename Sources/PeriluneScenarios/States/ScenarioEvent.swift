@@ -43,6 +43,8 @@ public struct ScenarioSummary: Sendable {
     public internal(set) var removedSnapshots: [String] = []
     /// The number of scenarios that were found, selected or not.
     public internal(set) var foundCount = 0
+    /// The tags of the scenarios that were found, selected or not.
+    package internal(set) var foundTags: Set<String> = []
     /// The number of files that were not loaded because the selection excludes them.
     var unreadCount = 0
     /// The number of times that lines of Lua have run, by file.

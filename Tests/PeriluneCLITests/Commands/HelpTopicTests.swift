@@ -13,6 +13,11 @@ import Testing
         }
     }
 
+    @Test(arguments: ["many", "t.make.customer:many", "t.make:many", "t.make"])
+    func `help on rows of scenarios includes the arguments of many`(_ name: String) throws {
+        #expect(try TestFolder().perilune("help", name).output.contains("t.make.customer:many(3, {"))
+    }
+
     @Test(arguments: [
         ("filter", "request:filter(condition, ...)"), ("fetch_one", "statement:fetch_one(...)"),
         ("db.write", "db:write(options, block, ...)"),

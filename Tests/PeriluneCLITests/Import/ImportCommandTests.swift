@@ -65,7 +65,7 @@ import Testing
         #expect(try folder.read("left.jsonl") == "{\"a\":2\nhello\n{\"a\":4,\"mnute\":5}\n{\"a\":6}}\n")
         result = try imported("short.jsonl")
         #expect(
-            result.status == 65 && result.errors.contains("nothing was imported: 1 row is invalid\nshort.jsonl:2: expected }"),
+            result.status == 65 && result.errors.contains("nothing was imported: 1 row is invalid\n  short.jsonl:2: expected }"),
             "\(result.errors)")
         result = try imported("a.jsonl")
         #expect(result.status == 1 && result.errors.contains("a.jsonl:6: t has no column mnute"), "\(result.errors)")

@@ -90,6 +90,22 @@ import Testing
         #expect(nothing.output == "none of the 1 scenarios matched\n")
     }
 
+    @Test(arguments: [
+        (["--tag", "smok"], "no scenario has the tag `smok`; did you mean `smoke`?"),
+        (["--tag", "billing"], "no scenario has the tag `billing`; tags: slow, smoke"),
+        (["--tag", "smoke and not slow"], "a tag is a name, not an expression"),
+        (["--tag", "!slow"], "--skip-tag NAME to exclude one"),
+        (["--filter", "x|y"], "--filter '/x|y/' is a regular expression"),
+    ])
+    func `a selection of no scenario is explained`(_ arguments: [String], _ help: String) throws {
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": "scenario('a', { tags = { 'slow', 'smoke' } }, function(t) check(true) end)"
+        ])
+        let result = try CommandProcess(TestFolder.binary, ["test"] + arguments, in: folder, environment: cache(folder)).wait()
+        #expect(result.status == 4)
+        #expect(result.errors.contains(help), "\(result.errors)")
+    }
+
     @Test func `if no scenarios are found, the naming of scenario files is explained`() throws {
         let folder = try TestFolder(["scenarios/books_test.lua": "scenario('a', function(t) end)"])
         let result = try folder.perilune("test", environment: cache(folder))
@@ -382,7 +398,10 @@ import Testing
         (["--junitxml=o.xml"], "Use '--report junit:FILE'"), (["--maxfail", "1"], "Use '--bail'"), (["-n", "4"], "Use '--jobs'"),
         (["--collect-only"], "Use '--list'"), (["--runs", "5"], "Use '--stress'"),
         (["--retries", "2"], "have the option `retry`"),
-        (["--skip-tag", "slow"], "No option excludes a tag"),
+        (["--exclude-tags", "slow"], "Use '--skip-tag'"), (["--skip-tag", ""], "--skip-tag: expected one or more tags"),
+        (["--reruns", "2"], "have the option `retry`"), (["--slow", "100ms"], "Use '--durations'"),
+        (["--min", "80"], "Coverage has no limit"), (["--shard", "1/2"], "Name the files of each part"),
+        (["scenarios/books_scenario.lua::a"], "use FILE:LINE for one scenario, or FILE --filter NAME"),
         (["--jobs", "0"], "--jobs: expected a number of at least 1"),
         (["--report", "pdf"], "--report: expected FORMAT"), (["--filter", "/(/"], "is not a regular expression"),
         (["--json"], "--json requires --list"), (["nowhere"], "no file or folder `nowhere` exists"),

@@ -64,7 +64,10 @@ import Testing
             ("[database]\nsynchronous = 1", "`database.synchronous`: expected a string, got a number", 2, nil),
             ("synchronous = \"full\"", "unknown setting `synchronous`", 1, "did you mean `database.synchronous`?"),
             ("[database]\nfile = \"x\"", "unknown setting `database.file`", 2, "did you mean `database.path`?"),
-            ("[database]\nzzz = 1", "unknown setting `database.zzz`", 2, "available: database.path, context"),
+            (
+                "[database]\nnumber_of_readers = 1", "unknown setting `database.number_of_readers`", 2,
+                "available: database.path, context"
+            ),
             (
                 "database.double_quoted_strings = 1", "`database.double_quoted_strings`: expected true or false, got a number", 1,
                 nil

@@ -38,6 +38,15 @@ import Testing
         #expect(try await names { $0.selection.tags = ["slow", "mail"] } == ["Mail is sent"])
     }
 
+    @Test func `scenarios with a skipped tag are excluded`() async throws {
+        #expect(try await names { $0.selection.skippedTags = ["money", "other"] } == ["Mail is sent"])
+        #expect(
+            try await names {
+                $0.selection.tags = ["mail"]
+                $0.selection.skippedTags = ["slow"]
+            } == [])
+    }
+
     @Test func `a line number selects a scenario with all its cases`() async throws {
         let path = { (options: ScenarioOptions) in options.paths[0].path }
         #expect(try await names { $0.paths = [ScenarioPath(path($0) + "/a_scenario.lua:4")] }.count == 2)

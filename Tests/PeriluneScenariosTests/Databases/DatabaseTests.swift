@@ -202,4 +202,13 @@ import Testing
         #expect(FileManager.default.contents(atPath: path)?.starts(with: Data("SQLite format 3".utf8)) == true)
         #expect(try run.result("good").database == nil)
     }
+
+    @Test func `the path of a kept database begins with the file of its scenario, even if the name is long`() async throws {
+        let name = String(repeating: "long ", count: 30)
+        let project = try ScenarioProject(["scenarios/a_scenario.lua": "scenario('\(name)', function(t) error('no') end)"])
+        let run = try await project.run { $0.keepsFailedDatabases = true }
+        let path = try #require(run.summary.results.first?.database)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(path.contains("a_scenario_lua___long_long"), "\(path)")
+    }
 }

@@ -164,7 +164,7 @@ end)
 test("check explains distinct tables with equal contents, and numeric texts", function()
   matches(failure("check({ 1 } == { 1 })").details[1], "two tables")
   local found = failure("local a = '1'\ncheck(a == 1)")
-  equal(found.details[#found.details], "one is the string \"1\", the other the integer 1")
+  equal(found.details[#found.details], "one is the string \"1\", the other the integer 1; use tonumber(text) or tostring(number)")
 end)
 
 test("if calls of check are not rewritten, a failure shows the value", function()

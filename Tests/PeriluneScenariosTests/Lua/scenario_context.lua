@@ -473,6 +473,15 @@ test("a database in memory is erased if its migrations have changed", function()
     end]])
 end)
 
+test("a failed assert and a case without cases lead to what to write", function()
+  local function last(code)
+    local details = failure(code).details
+    return details[#details]
+  end
+  equal(last("assert(1 == 2)"), "help  use check(condition), which shows the values")
+  equal(last("print(t.case.n)"), "help  t.case exists only with the option `cases` of the scenario")
+end)
+
 test("words of other test libraries in a scenario lead to the words to use", function()
   for line in ([==[
     assert.equal(1, 1)  --! expect(value):equals(other)

@@ -236,6 +236,20 @@ test("invalid factories are errors with a location", function()
   matches(failure("t.make.invoices()").message, "did you mean `number`?")
 end)
 
+test("rows of many that must refer to different rows name the factory that makes them", function()
+  db:execute([[CREATE TABLE seat (id INTEGER PRIMARY KEY); CREATE TABLE hold (id INTEGER PRIMARY KEY, seat_id INTEGER NOT NULL UNIQUE REFERENCES seat (id),
+    kind TEXT); CREATE UNIQUE INDEX kinds ON hold (kind) WHERE kind = 'x']])
+  local help = 'help  factory("hold", { seat_id = function(n, t) return t.make.seat().id end }) makes a row of seat for each row'
+  equal(failure("t.make.hold:many(2)").details, { help })
+  equal(failure("t.make.hold:many(2, { kind = 'x', seat_id = t.make.seat().id })").details, { 'help  factory("hold", { ... }) defines the values of its rows' })
+  local S = language()
+  S.load("support.lua", 'factory("hold", { kind = "y" })', true)
+  equal(failure("t.make.hold:many(2)").details, { help })
+  S.load("support.lua", 'factory("seat", { id = function(n) return n end })', true)
+  matches(failure("t.make.seat:many(2, function(i) end)").message,
+    't.make.seat:many: expected a table of columns, got a function; use factory("seat", { column = function(n, t) ... end }) for values that differ')
+end)
+
 test("t.make reports rows that require each other", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, b_id INTEGER NOT NULL REFERENCES b (id)); CREATE TABLE b (id INTEGER PRIMARY KEY, a_id INTEGER NOT NULL REFERENCES a (id))")
   matches(failure("t.make.a()").message, "a row of a, which needs one of b needs one of a")

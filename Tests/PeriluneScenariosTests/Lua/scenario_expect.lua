@@ -41,6 +41,20 @@ test("equals of long texts shows the lines that differ", function()
   equal(found.details, { "`+` is expected, `-` is in the value", "  a", "+ x", "- b", "  c" })
 end)
 
+test("a text table given to a matcher of values leads to the matchers of rows", function()
+  db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO a VALUES (1, 'x')")
+  local advice = "rows[[ ... ]] compares rows with a text table"
+  equal(failure("expect(t.db:fetch_all('SELECT * FROM a')):equals[[\n| id |\n| 1 |\n]]").details[3], advice)
+  equal(failure("expect({ { id = 1 } }):equals'| id |'").details[3], advice)
+  equal(#failure("expect({ { id = 1 } }):equals'id'").details, 2)
+  equal(#failure("expect(1):equals'| id |'").details, 2)
+  matches(failure("expect(t.db.a):covers'| id |'").message, "use has_rows[[ ... ]] for a text table")
+end)
+
+test("a snapshot with options leads to a value without some columns", function()
+  matches(failure("expect({}):snapshot('a', { ignore = { 'id' } })").message, 'as in expect(request:select("title")):snapshot(name)')
+end)
+
 test("records and rows are compared by their columns", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO a VALUES (1, 'x')")
   passes("expect(t.db.a:fetch_one(1)):equals { id = 1, name = 'x' }\nexpect(t.db:fetch_all('SELECT * FROM a')[1]):covers { name = 'x' }")
@@ -86,7 +100,7 @@ end)
 test("blobs are shown as SQL literals", function()
   local found = failure("expect(perilune.blob('\\0\\255')):equals(perilune.blob('\\0\\254'))")
   equal(found.details, { "expected x'00fe'", "got      x'00ff'" })
-  equal(failure("expect(perilune.blob('x')):equals('x')").details, { 'expected "x"', "got      x'78'" })
+  equal(failure("expect(perilune.blob('x')):equals('y')").details, { 'expected "y"', "got      x'78'" })
   equal(failure("expect({ perilune.blob('\\255') }):equals({ 1 })").details[1], "[1]: expected 1, got x'ff'")
 end)
 
@@ -258,6 +272,25 @@ test("the difference between texts that look the same is described in all compar
     local rows = ("expect({ { name = %s } }):rows [[\n| name |\n| %s |\n]]"):format(got, pair[1])
     matches(table.concat(failure(rows).details, "\n"), named)
   end
+end)
+
+test("a failed comparison of text with a date, number or blob that looks the same names the types", function()
+  local date_hint = 'a date never equals text; use perilune.date("2026-05-01 13:30:00")'
+  local number_hint = 'one is the string "1", the other the integer 1; use tonumber(text) or tostring(number)'
+  local date, text = "perilune.date('2026-05-01 13:30:00')", "'2026-05-01 13:30:00'"
+  equal(failure(("expect(%s):equals(%s)"):format(date, text)).details[3], date_hint)
+  equal(failure(("expect(%s):equals(%s)"):format(text, date)).details[3], date_hint)
+  equal(failure(("expect{ a = %s }:equals{ a = %s }"):format(date, text)).details[2], date_hint)
+  local found = failure(("local date = %s\ncheck(date == %s)"):format(date, text))
+  equal(found.details[#found.details], date_hint)
+  equal(#failure(("expect(%s):equals('2026-05-02')"):format(date)).details, 2)
+  equal(failure("expect(1):equals('1')").details[3], number_hint)
+  equal(failure("expect{ 1 }:contains('1')").details[3], number_hint)
+  equal(failure("expect{ '1' }:contains(1)").details[3], number_hint)
+  equal(failure("expect(perilune.blob('a')):equals('a')").details[3],
+    'one is the string "a", the other a blob; use perilune.blob(text) or tostring(blob)')
+  equal(failure("expect(true):equals('true')").details[3], 'one is the string "true", the other true')
+  equal(#failure("expect(1):equals('a')").details, 2)
 end)
 
 test("strings that look different or are not valid text get no hint", function()

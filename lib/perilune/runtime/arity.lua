@@ -118,6 +118,7 @@ local cures = {
   ["perilune.count"] = "use Class.c.name:count() to count the values of a column", ["perilune.automation"] = "use perilune.automation{ name = ..., on = { ... }, run = f }",
   ["perilune.emit"] = "pass several values in a table", ["perilune.vector"] = "use perilune.vector{ 1, 2 }",
   ["perilune.json.encode"] = "the text has one form; an empty list is perilune.json.array{}", ["perilune.sleep"] = "use perilune.sleep(\"10ms\") for other units",
+  ["snapshot"] = "it compares the whole value; leave out columns before, as in expect(request:select(\"title\")):snapshot(name)",
 }
 
 --- The functions that already reject surplus arguments.

@@ -1301,7 +1301,7 @@ sections.expectation = {
   ["has_key has_field has_property to_have_property"] = "use expect(value):covers{ field = value }, or check(value.field ~= nil)",
   ["to_be_instance_of be_a be_an to_be_type_of"] = "use check(type(value) == \"string\")",
   ["between is_one_of one_of to_be_one_of in_range is_between to_be_in is_in"] = "use check(condition), as in check(value >= 1 and value <= 5)",
-  ["to_have_size have_size size_is"] = "use expect(rows):count(number)",
+  ["to_have_size have_size has_size size_is"] = "use expect(rows):count(number)",
   ["to_not not_to should_not"] = "use expect.no(value):equals(other)",
   ["all each every all_match sorted is_sorted"] = "use a loop with expect(element):equals(other), or expect(rows):rows[[ ... ]]",
   ["to_equal to_be equal eq is_equal equal_to same toequal tobe to_eq should_equal deep_equals to_be_equal are_equal to_equal_to are_same to_deep_equal "
@@ -1375,6 +1375,8 @@ sections.scenario_global = {
   ["spy stub mock fake"] = "use t.effects.module:stub(name, value) and t.effects.module:calls(name)",
   ["skip pending xit xdescribe xtest xscenario skip_scenario todo"] = "use scenario.skip(reason, name, function(t) ... end)", ["fit fdescribe fscenario only"] = "use scenario.only(name, function(t) ... end)",
   ["fail flunk"] = "use error(message), or check(false, message)", ["finally defer cleanup"] = "use t.defer(f)", ["given make run clock effects"] = "use the context of the scenario: t.given, t.make, t.run, t.clock, t.effects",
+  ["sequence seq"] = "use factory(table, { column = function(n, t) return \"Customer \" .. n end }), where n counts the rows",
+  ["let let_it_be subject"] = "use fixture(name, function(t) return value end), and t.fixtures.name in a scenario",
   ["parametrize each test_each cases"] = "use the option `cases` of scenario", ["sleep wait"] = "use t.clock:advance(duration)",
 }
 

@@ -128,7 +128,8 @@ function after_each(body) end
 ---@raises usage: it is called inside a scenario; argument: an argument has the wrong type
 function template(name, options, body) end
 
----Sets the default columns of rows that `t.make` makes for a table.
+---Sets the default columns of rows that `t.make` makes for a table. If rows of `t.make.hold:many(2)` must refer to different seats, a
+---function makes them: `factory("hold", { seat_id = function(n, t) return t.make.seat().id end })`.
 ---```lua
 ---factory("customer", { name = function(n) return "customer " .. n end })
 ---scenario("a factory", function(t)
@@ -173,7 +174,7 @@ function matrix(lists) end
 ---@raises usage: it is called outside of a scenario, or an argument is not valid
 ---@field db perilune.db the database of the scenario; `t.db.customer` is the record class of a table
 ---@field given perilune.given inserts rows: `t.given.customer` takes a text table, a list of tables, or one. Quoted text and strings are stored as written, even in date columns
----@field make perilune.make makes complete rows, including the rows to which NOT NULL columns refer: `t.make.customer{ name = "Ada" }`, `t.make.customer:many(3)`, `t.make.invoice{ customer = ada }`
+---@field make perilune.make makes complete rows, including the rows to which NOT NULL columns refer: `t.make.customer{ name = "Ada" }`, `t.make.customer:many(3, { born = 1815 })` with the same values in each row, `t.make.invoice{ customer = ada }`; `factory` defines values that differ
 ---@field fixtures perilune.fixtures the values of fixtures
 ---@field clock perilune.clock the time that scripts and SQL see
 ---@field effects table<string, perilune.effects> the effects of modules, by their names

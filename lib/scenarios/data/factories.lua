@@ -118,6 +118,20 @@ local function add_factory(name, shape, values, n)
   end
 end
 
+--- Returns the line of help for a row that violates a constraint: the form of a factory. If rows of `many` refer to the same row although
+-- they must not, the factory makes a row for each.
+-- @tparam table parents by foreign key: the rows that it refers to and that were created for a previous row
+local function help_for(name, shape, parents, err)
+  for index, key in ipairs(err.kind == "constraint_unique" and shape.keys or {}) do
+    local column = key.columns[1]
+    if #key.columns == 1 and parents[index] and err.message:find("%." .. column:gsub("%W", "%%%0") .. "%f[^%w_]") then
+      return ("help  factory(%q, { %s = function(n, t) return t.make.%s().%s end }) makes a row of %s for each row"):format(name, column,
+        key.table, key.referenced_columns[1], key.table)
+    end
+  end
+  return not definitions.factories[fold(name)] and ("help  factory(%q, { ... }) defines the values of its rows"):format(name) or nil
+end
+
 local make
 
 --- Creates the rows that a row must refer to.
@@ -166,28 +180,33 @@ function make(name, overrides, parents, path)
   local values = {}
   for column, value in pairs(overrides) do values[column] = value end
   add_factory(name, shape, values, n)
+  local had_parents = next(parents) ~= nil
   add_parents(shape, values, parents, path)
   add_invented(shape, values, n)
   local is_made, result = pcall(scenario_database.class(name).insert, scenario_database.class(name), values)
   if is_made then return result end
   local is_check = type(result) == "userdata" and type(result.kind) == "string" and result.kind:find("^constraint_")
-  if is_check and not definitions.factories[fold(name)] then
-    local help = ("help  factory(%q, { ... }) defines the values of its rows"):format(name)
-    errors.add_fields(result, { details = { help } })
-  end
+  local help = is_check and help_for(name, shape, had_parents and parents or {}, result)
+  if help then errors.add_fields(result, { details = { help } }) end
   error(result, 0)
+end
+
+--- Returns the name of the table in `t.make.TABLE` or `t.make.TABLE:many`.
+local function table_of(what)
+  return (what:gsub("^t%.make%.", ""):gsub(":many$", ""))
 end
 
 local function check_overrides(what, overrides)
   if overrides == nil then return {} end
   if type(overrides) ~= "table" or #overrides > 0 then
     state.mistake("%s: expected a table of columns, got %s%s", what, type(overrides) == "table" and "a list" or errors.describe(overrides),
-      math.type(overrides) == "integer" and ("; use %s:many(%d)"):format(what, overrides) or "")
+      math.type(overrides) == "integer" and ("; use %s:many(%d)"):format(what, overrides)
+        or type(overrides) == "function" and ("; use factory(%q, { column = function(n, t) ... end }) for values that differ"):format(table_of(what)) or "")
   end
   for column, value in pairs(overrides) do
     if type(value) == "function" then
       state.mistake("%s: `%s`: expected a value, got a function; use factory(%q, { %s = function(n, t) ... end }) for computed values", what,
-        tostring(column), (what:gsub("^t%.make%.", ""):gsub(":many$", "")), tostring(column))
+        tostring(column), table_of(what), tostring(column))
     end
   end
   return overrides

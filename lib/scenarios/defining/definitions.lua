@@ -70,13 +70,23 @@ local function check_function(what, f)
   end
 end
 
--- Kept in a local variable, because scenarios may change the `debug` library later.
-local getinfo = debug and debug.getinfo
+-- Kept in local variables, because scenarios may change the `debug` library later.
+local getinfo, getlocal = debug and debug.getinfo, debug and debug.getlocal
 
 --- Raises an error for a function with parameters after `t`, which would be nil.
 local function check_parameters(what, f, use)
   local info = type(f) == "function" and getinfo and getinfo(f, "u")
   if info and info.nparams > 1 then state.mistake("%s: the function gets only `t`; %s", what, use) end
+end
+
+--- Raises an error for a function of a factory that takes the row's number for the context.
+local function check_factory_parameters(what, columns)
+  for column, f in pairs(columns) do
+    local info = type(f) == "function" and getinfo and getinfo(f, "uS")
+    if info and info.what == "Lua" and (info.nparams > 2 or info.nparams > 0 and getlocal(f, 1) == "t") then
+      state.mistake("%s: `%s`: the function gets the number of the row and then `t`, as in function(n, t)", what, tostring(column))
+    end
+  end
 end
 
 --- Reads the arguments (name, [options,] function).
@@ -234,6 +244,7 @@ function scenario_definitions.factory(table_name, columns)
     state.mistake("factory %s: argument 2: expected a table of columns, got %s", display.quoted(table_name),
       errors.describe(columns))
   end
+  check_factory_parameters("factory " .. display.quoted(table_name), columns)
   local same = scenario_definitions.factories[sql_names.fold(table_name)]
   local file, line = position()
   if same then

@@ -82,8 +82,6 @@ function check.compare(operator, left_source, right_source, left, right, message
       :format(errors.describe(left), errors.describe(right), operator)
   elseif operator == "==" and type(left) == "table" and type(right) == "table" and #differences.of(left, right) == 0 then
     details[#details + 1] = "they have the same content, but are two tables; use expect(...):equals(...) to compare contents"
-  elseif operator == "==" and type(left) ~= type(right) and tostring(left) == tostring(right) then
-    details[#details + 1] = ("one is %s, the other %s"):format(errors.describe(left), errors.describe(right))
   end
   fail(left_source .. " " .. operator .. " " .. right_source, message, details)
 end

@@ -42,6 +42,12 @@ end
 
 -- Values
 
+--- Returns a line of advice for a text table that is compared with rows by a matcher of values.
+local function advice_for_rows(expected, value)
+  if type(expected) ~= "string" or not expected:find("^%s*|") or type(value) ~= "table" and not row_source.is_request(value) then return nil end
+  return "rows[[ ... ]] compares rows with a text table"
+end
+
 --- Matches the same value, or tables with the same content.
 function matchers.equals(expectation, expected)
   local list = differences.of(expectation.value, expected)
@@ -55,7 +61,9 @@ function matchers.equals(expectation, expected)
       lines[#lines + 1] = "it is a request; use expect(request):rows[[ ... ]], is_empty() or count(number) for its rows, or its list request:fetch_all()"
       return lines
     elseif type(expected) ~= "table" then
-      return show_difference(expected, expectation.value)()
+      lines = show_difference(expected, expectation.value)()
+      lines[#lines + 1] = advice_for_rows(expected, expectation.value)
+      return lines
     end
     return differences.lines(list)
   end
@@ -148,7 +156,8 @@ end
 --- Matches a table in which the given keys have the given values, and ignores other keys.
 function matchers.covers(expectation, expected)
   if type(expected) ~= "table" then
-    errors.raise("argument", "covers: expected a table of keys and values, got " .. errors.describe(expected))
+    state.mistake("covers: expected a table of keys and values, got %s%s", errors.describe(expected),
+      advice_for_rows(expected, expectation.value) and "; use has_rows[[ ... ]] for a text table" or "")
   end
   local list = differences.of(expectation.value, expected, true)
   return #list == 0, function() return differences.lines(list) end

@@ -135,11 +135,18 @@ local function shortened(message)
   return ("%s... (%d bytes)"):format(start, #message)
 end
 
---- Returns a line with a suggestion. For an unknown table, it names the nearest table or view; for `assert.equal`, it names the matcher to
--- use instead. Returns nil for other errors.
+--- Lines of help for errors of Lua, by a part of their message.
+local helps = {
+  { "attempt to index a function value (global 'assert')", "help  use check(value), or expect(value):equals(other)" },
+  { "assertion failed!", "help  use check(condition), which shows the values" },
+  { "attempt to index a nil value (field 'case')", "help  t.case exists only with the option `cases` of the scenario" },
+}
+
+--- Returns a line with a suggestion. For an unknown table, it names the nearest table or view; for errors of Lua, such as that of
+-- `assert.equal`, it names the function or option to use. Returns nil for other errors.
 function scenario_failures.suggestion(value)
-  if type(value) == "string" and value:find("attempt to index a function value (global 'assert')", 1, true) then
-    return "help  use check(value), or expect(value):equals(other)"
+  for _, help in ipairs(type(value) == "string" and helps or {}) do
+    if value:find(help[1], 1, true) then return help[2] end
   end
   local name = is_error_object(value) and value.suggestion == nil and tostring(value.message):match("no such table: (.+)$")
   if not name then return nil end

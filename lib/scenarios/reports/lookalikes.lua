@@ -1,5 +1,8 @@
---- Names the difference between two texts that look the same: spaces of several kinds, invisible characters, composed and decomposed
--- accents, letters of other scripts.
+--- Names the difference between two values that look the same: text with spaces of several kinds, invisible characters, composed and
+-- decomposed accents, or letters of other scripts; text and a date, number or blob with the same characters.
+
+local errors = require "perilune.native.errors"
+local native_values = require "perilune.native.values"
 
 local lookalikes = {}
 
@@ -134,10 +137,27 @@ local function is_decomposed(code, next_code)
   return range_of(next_code) == "combining mark" and not is_invisible(code) or range_of(code) == "Hangul part"
 end
 
---- Returns a line that describes the first difference between two texts that look the same; nil for other texts.
+--- Returns a line about text and a value of another type with the same characters or the same date; nil for other values.
+local function line_of_types(text, value)
+  if type(value) == "userdata" and not native_values.is_blob(value) then
+    local is_date, date = pcall(native_values.read_date, text)
+    return is_date and date == value and ("a date never equals text; use perilune.date(%q)"):format(text) or nil
+  end
+  if type(value) == "table" or tostring(value) ~= text then return nil end
+  local use = type(value) == "number" and "; use tonumber(text) or tostring(number)"
+    or native_values.is_blob(value) and "; use perilune.blob(text) or tostring(blob)" or ""
+  return ("one is %s, the other %s%s"):format(errors.describe(text), errors.describe(value), use)
+end
+
+--- Returns a line that describes the difference between two values that look the same: their types, or the first difference between two
+-- texts; nil for other values.
 -- @tparam ?string actual_name the name of the second text, "got" by default
 function lookalikes.line(expected, actual, expected_name, actual_name)
-  if type(expected) ~= "string" or type(actual) ~= "string" or expected == actual then return nil end
+  if type(expected) ~= "string" or type(actual) ~= "string" then
+    if type(expected) == "string" then return line_of_types(expected, actual) end
+    return type(actual) == "string" and line_of_types(actual, expected) or nil
+  end
+  if expected == actual then return nil end
   if not (utf8.len(expected) and utf8.len(actual)) or not look_alike(expected, actual) then return nil end
   local position, wanted, wanted_next, found, found_next = first_difference(expected, actual)
   local line = ("they look alike: character %d: %s %s, %s %s"):format(position, expected_name or "expected", describe(wanted),
@@ -151,14 +171,16 @@ function lookalikes.line(expected, actual, expected_name, actual_name)
   return line
 end
 
---- Returns the first part of a text, or the first text in a list, that looks like another text; nil for other values.
+--- Returns the first part of a text, or the first element of a list, that looks like another value; nil if none does.
 function lookalikes.find(value, part)
-  if type(part) ~= "string" or not utf8.len(part) then return nil end
   if type(value) == "table" then
     for index = 1, #value do
       if lookalikes.line(part, value[index]) then return value[index] end
     end
-  elseif type(value) == "string" and utf8.len(value) then
+    return nil
+  end
+  if type(part) ~= "string" or not utf8.len(part) then return nil end
+  if type(value) == "string" and utf8.len(value) then
     local wanted, list, positions = seen(part), seen(value)
     for offset = 0, #wanted > 0 and #list - #wanted or -1 do
       local last = positions[offset + #wanted + 1]

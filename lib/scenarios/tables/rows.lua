@@ -48,7 +48,8 @@ end
 local function likeness(comparison, cell, actual, column)
   local source = comparison.source
   if not source.value or cell.kind ~= "text" and cell.kind ~= "bare" then return nil end
-  return lookalikes.line(cell.text, source.value(source.items[actual], column))
+  local value = source.value(source.items[actual], column)
+  return type(value) == "string" and lookalikes.line(cell.text, value) or nil
 end
 
 --- Returns the cells that differ between a row and the line that it is compared with.
