@@ -86,8 +86,13 @@ struct EmbeddingExamples {
         #expect(try await host.run(source: "return order.customer .. note") == "Vernex7")
     }
 
+    private actor Journal {
+        var entries: [[String]] = []
+        func append(_ entry: [String]) { entries.append(entry) }
+    }
+
     @Test func `constants, several results, any number of arguments, and callbacks`() async throws {
-        let lines = Mutex<[String]>([])
+        let lines = Mutex<[String]>([]), journal = Journal()
         var configuration = ScriptHost.Configuration()
         configuration.output = .closure { line in lines.withLock { $0.append(line) } }
         let host = try await ScriptHost(configuration)
@@ -98,6 +103,9 @@ struct EmbeddingExamples {
             tools.function("range") { [1, 9] }
             tools.function(variadic: "sum") { (parts: [Int]) in
                 parts.reduce(0, &+)
+            }
+            tools.function(variadic: "log") { (parts: [String]) async in
+                await journal.append(parts)
             }
             tools.function("each", parameters: ["callback"]) {
                 [unowned host] (callback: String) async throws in
@@ -110,7 +118,9 @@ struct EmbeddingExamples {
             function show(name) print(name) end
             tools.each("show")
             print(rate, tools.version(), tools.sum(1, 2, 3), tools.range()[2])
+            tools.log("tea", "sold")
             """)
+        #expect(await journal.entries == [["tea", "sold"]])
         #expect(lines.withLock { $0 } == ["tea", "3\t3\t6\t9"])
     }
 
