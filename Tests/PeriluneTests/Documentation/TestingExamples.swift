@@ -84,6 +84,19 @@ enum TestingExamples {
             // end
         }
 
+        @Test(.defaultDatabase()) func `time passes while a script sleeps`() async throws {
+            let host = try await ScriptHost()
+            // example
+            try await host.run(source: """
+                reminders = 0
+                perilune.every("1h", function() reminders = reminders + 1 end)
+                perilune.sleep("3h")
+                """)
+            let reminders: Int = try await host.run(source: "return reminders")
+            #expect(reminders == 3)
+            // end
+        }
+
         private typealias TenantService = TenantExample
 
         @Test func `an error that a test makes`() {
