@@ -365,6 +365,24 @@ struct EmbeddingExamples {
         #expect(try await host.run(source: "return (...).count", arguments: cart) == 2)
     }
 
+    // example
+    actor Diary: ScriptHandle {
+        static let scriptName = "diary"
+        private var entries = ["opened"]
+
+        static func describe(_ diary: ScriptObjectType<Diary>) {
+            diary.method("count", effect: .none) { diary in
+                await diary.entries.count
+            }
+        }
+    }
+    // end
+
+    @Test func `an actor`() async throws {
+        let host = try await ScriptHost()
+        #expect(try await host.run(source: "return (...):count()", arguments: Diary()) == 1)
+    }
+
     @Test func modules() async throws {
         var configuration = ScriptHost.Configuration()
         // A folder of modules has to exist.
@@ -494,6 +512,16 @@ struct EmbeddingExamples {
             }
             // end
             #expect(try await pool.read(totals) == [12.5, 3])
+            // example
+            let (deletions, count) = try await pool.write { db in
+                try Changeset.recording(in: db) {
+                    try db.execute(sql: "DELETE FROM sale WHERE total < 5")
+                    return db.changesCount
+                }
+            }
+            // end
+            #expect(count == 1)
+            #expect(try deletions.rows().map(\.operation) == [.deleted])
         }
     }
 
