@@ -3,13 +3,21 @@ internal import Synchronization
 
 /// A clock that changes only when it is set or advanced. The default in tests.
 ///
-/// Timers and `perilune.sleep` in scripts use it: they take no real time, and fire in the order of their due times.
+/// Timers and `perilune.sleep` in scripts use it: they take no real time, and fire in the order of their due times. When everything waits
+/// and a script sleeps, the clock advances to the next due time.
 ///
 /// ```swift
 /// let clock = ManualClock()
 /// try await DependencyContainer.with { $0.date = .manual(clock) } operation: {
-///     // ... start a timer of one hour
+///     let host = try await ScriptHost()
+///     try await host.run(source: """
+///         hours = 0
+///         perilune.every("1h", function() hours = hours + 1 end)
+///         """)
 ///     clock.advance(by: 3600)
+///     try await host.run(source: "perilune.sleep(0)")
+///     let hours: Int = try await host.run(source: "return hours")
+///     #expect(hours == 1)
 /// }
 /// ```
 public final class ManualClock: Sendable {
@@ -29,7 +37,8 @@ public final class ManualClock: Sendable {
     /// The current time of the clock.
     public var now: Date { state.withLock { $0.now } }
 
-    /// Sets the clock forward or back. Timers whose time has come fire.
+    /// Sets the clock forward or back. Timers whose time has come fire: their functions become due, and run on the threads of their hosts.
+    /// A script that calls `perilune.sleep(0)` waits for the functions of its host.
     public func set(_ date: Date) {
         let observers = state.withLock { state in
             state.now = date

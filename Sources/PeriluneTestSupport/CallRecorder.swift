@@ -51,4 +51,12 @@ extension ScriptModule {
             return result
         }
     }
+
+    /// Adds a fake function, which records its calls and always fails with the same error.
+    public func record(_ name: String, in recorder: CallRecorder, throwing error: any Error) {
+        function(variadic: name) { (arguments: [ScriptValue]) throws in
+            recorder.add(CallRecorder.Call(function: name, arguments: arguments))
+            throw error
+        }
+    }
 }

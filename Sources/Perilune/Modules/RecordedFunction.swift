@@ -59,6 +59,22 @@ extension LuaState {
         return try makeAsyncFunction(name, RecordedOperation(call: call))
     }
 
+    /// Creates a replacement for a variadic function.
+    ///
+    /// - Parameter answer: A closure that receives the decoded arguments and returns the results.
+    func makeRecordedFunction<Argument: Decodable>(
+        variadic name: String, isAsynchronous: Bool, _ record: @escaping EffectHandler,
+        answering answer: @escaping (LuaState, [Argument]) throws -> [LuaValue]
+    ) throws -> LuaFunction {
+        let call: ([LuaValue]) throws -> [LuaValue] = { [unowned self] values in
+            let decoded = try DecodedArguments.all(values, as: Argument.self, of: name)
+            try self.note(name, values, record)
+            return try answer(self, decoded)
+        }
+        guard isAsynchronous else { return try makeFunction(name) { try call($0.values) } }
+        return try makeAsyncFunction(name, RecordedOperation(call: call))
+    }
+
     private func note(_ name: String, _ values: [LuaValue], _ record: EffectHandler) throws {
         record(name, try values.map { try shortText(of: $0) })
     }

@@ -164,21 +164,83 @@ public final class ScriptModule {
         variadic name: String, _ documentation: String = "", effect: Effect = .none,
         _ body: @escaping @Sendable ([Argument]) throws -> Result, preview: (@Sendable ([Argument]) throws -> Result)? = nil
     ) {
-        add(name, documentation, ["..."], (Argument.self), Result.self, effect) { state, fullName in
-            try state.makeFunction(fullName) { arguments in
-                let values = try (0..<arguments.count).map { try arguments.decode($0 + 1, as: Argument.self) }
-                return [try arguments.state.encode(body(values))]
-            }
-        } recorded: { state, fullName, record in
-            try state.makeFunction(fullName) { arguments in
-                let values = try (0..<arguments.count).map { try arguments.decode($0 + 1, as: Argument.self) }
-                let state = try arguments.state
-                record(fullName, try arguments.values.map { try state.shortText(of: $0) })
-                return [try state.answer(of: fullName, preview.map { preview in { try preview(values) } })]
+        add(variadic: name, documentation, Result.self, effect) { state, fullName in
+            try state.makeVariadicFunction(fullName, body)
+        } answering: { (state, fullName, values: [Argument]) in
+            [try state.answer(of: fullName, preview.map { preview in { try preview(values) } })]
+        }
+    }
+
+    /// Adds a variadic function without a result, which accepts any number of arguments of one type.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the function, a field of the module.
+    ///   - documentation: A description of the function for authors of scripts.
+    ///   - effect: The effects outside of the program and its database.
+    ///   - body: A closure that receives all decoded arguments.
+    public func function<Argument: Decodable & Sendable>(
+        variadic name: String, _ documentation: String = "", effect: Effect = .none,
+        _ body: @escaping @Sendable ([Argument]) throws -> Void
+    ) {
+        add(variadic: name, documentation, nil, effect) { state, fullName in
+            try state.makeVariadicFunction(fullName, body)
+        } answering: { (_, _, _: [Argument]) in
+            []
+        }
+    }
+
+    /// Adds an asynchronous variadic function, which accepts any number of arguments of one type. The calling script waits without blocking
+    /// a thread.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the function, a field of the module.
+    ///   - documentation: A description of the function for authors of scripts.
+    ///   - effect: The effects outside of the program and its database.
+    ///   - body: A closure that receives all decoded arguments.
+    ///   - preview: A closure that returns the result in a preview, for a function with external effects.
+    public func function<Argument: Decodable & Sendable, Result: Encodable & Sendable>(
+        variadic name: String, _ documentation: String = "", effect: Effect = .none,
+        _ body: @escaping @Sendable ([Argument]) async throws -> Result,
+        preview: (@Sendable ([Argument]) throws -> Result)? = nil
+    ) {
+        add(variadic: name, documentation, Result.self, effect, isAsynchronous: true) { state, fullName in
+            try state.makeVariadicAsyncFunction(fullName, body)
+        } answering: { (state, fullName, values: [Argument]) in
+            [try state.answer(of: fullName, preview.map { preview in { try preview(values) } })]
+        }
+    }
+
+    /// Adds an asynchronous variadic function without a result, which accepts any number of arguments of one type. The calling script waits
+    /// without blocking a thread.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the function, a field of the module.
+    ///   - documentation: A description of the function for authors of scripts.
+    ///   - effect: The effects outside of the program and its database.
+    ///   - body: A closure that receives all decoded arguments.
+    public func function<Argument: Decodable & Sendable>(
+        variadic name: String, _ documentation: String = "", effect: Effect = .none,
+        _ body: @escaping @Sendable ([Argument]) async throws -> Void
+    ) {
+        add(variadic: name, documentation, nil, effect, isAsynchronous: true) { state, fullName in
+            try state.makeVariadicAsyncFunction(fullName, body)
+        } answering: { (_, _, _: [Argument]) in
+            []
+        }
+    }
+
+    private func add<Argument: Decodable & Sendable>(
+        variadic name: String, _ documentation: String, _ result: Any.Type?, _ effect: Effect, isAsynchronous: Bool = false,
+        _ make: @escaping @Sendable (LuaState, String) throws -> LuaFunction,
+        answering answer: @escaping @Sendable (LuaState, String, [Argument]) throws -> [LuaValue]
+    ) {
+        add(name, documentation, ["..."], (Argument.self), result, effect, isAsynchronous: isAsynchronous, make) {
+            state, fullName, record in
+            try state.makeRecordedFunction(variadic: fullName, isAsynchronous: isAsynchronous, record) { state, values in
+                try answer(state, fullName, values)
             }
         } checking: { values, fullName in
-            var arguments = DecodedArguments(name: fullName, values: values)
-            for _ in values { _ = try arguments.next(Argument.self) }
+            _ = try DecodedArguments.all(values, as: Argument.self, of: fullName)
         }
     }
 

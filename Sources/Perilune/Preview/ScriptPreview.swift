@@ -23,20 +23,29 @@ public final class ScriptPreview: Sendable {
     /// The options of a preview.
     public struct Options: Sendable {
         /// The maximum number of rows of each kind that a report shows for a table.
-        public var rowLimit = 10
+        public var rowLimit: Int
         /// The maximum size of an in-memory copy, in bytes. Larger databases are copied to a file in a private temporary folder.
-        public var copyLimitInBytes = 64 << 20
+        public var copyLimitInBytes: Int
         /// The maximum memory for recording changes, in bytes. The preview lowers this limit to a quarter of the database size, but not
         /// below 16 MB. If the changes need more memory, the changed tables are compared row by row with their previous state.
-        public var recordingLimitInBytes = 64 << 20
+        public var recordingLimitInBytes: Int
         /// Whether scripts may change files, run programs and load native modules, if their libraries allow it. The preview executes these
         /// effects, and the report does not contain them.
-        public var allowsEffects = false
+        public var allowsEffects: Bool
         /// A closure that receives the progress of copying a file, as a fraction from 0 to 1. Called on any thread.
         public var copyProgress: (@Sendable (Double) -> Void)?
 
-        /// Creates the default options.
-        public init() {}
+        /// Creates options.
+        public init(
+            rowLimit: Int = 10, copyLimitInBytes: Int = 64 << 20, recordingLimitInBytes: Int = 64 << 20,
+            allowsEffects: Bool = false, copyProgress: (@Sendable (Double) -> Void)? = nil
+        ) {
+            self.rowLimit = rowLimit
+            self.copyLimitInBytes = copyLimitInBytes
+            self.recordingLimitInBytes = recordingLimitInBytes
+            self.allowsEffects = allowsEffects
+            self.copyProgress = copyProgress
+        }
     }
 
     /// The host that runs scripts on the copy.

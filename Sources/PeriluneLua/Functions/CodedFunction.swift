@@ -53,6 +53,56 @@ extension LuaState {
     }
 }
 
+/// Swift functions that accept any number of arguments of one type.
+extension LuaState {
+    /// Creates a Lua function from a Swift closure that receives all arguments in an array, and returns a result to encode.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if memory runs out.
+    package func makeVariadicFunction<Argument: Decodable, Result: Encodable>(
+        _ name: String, _ body: @escaping ([Argument]) throws -> Result
+    ) throws(LuaError) -> LuaFunction {
+        try makeFunction(name) { arguments in
+            let result = try body(DecodedArguments.all(arguments.values, as: Argument.self, of: name))
+            return [try arguments.core.encode(result, of: name)]
+        }
+    }
+
+    /// Creates a Lua function from a Swift closure that receives all arguments in an array, and returns nothing.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if memory runs out.
+    package func makeVariadicFunction<Argument: Decodable>(
+        _ name: String, _ body: @escaping ([Argument]) throws -> Void
+    ) throws(LuaError) -> LuaFunction {
+        try makeFunction(name) { arguments in
+            try body(DecodedArguments.all(arguments.values, as: Argument.self, of: name))
+            return []
+        }
+    }
+
+    /// Creates a Lua function from an asynchronous Swift closure that receives all arguments in an array, and returns a result to encode.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if memory runs out.
+    package func makeVariadicAsyncFunction<Argument: Decodable & Sendable, Result: Encodable & Sendable>(
+        _ name: String, _ body: @escaping @Sendable ([Argument]) async throws -> Result
+    ) throws(LuaError) -> LuaFunction {
+        let core = core
+        return try makeAsyncFunction(
+            name, request: { .perform(try DecodedArguments.all($0, as: Argument.self, of: name)) }, perform: body,
+            results: { [unowned core] result in [try core.encode(result, of: name)] })
+    }
+
+    /// Creates a Lua function from an asynchronous Swift closure that receives all arguments in an array, and returns nothing.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if memory runs out.
+    package func makeVariadicAsyncFunction<Argument: Decodable & Sendable>(
+        _ name: String, _ body: @escaping @Sendable ([Argument]) async throws -> Void
+    ) throws(LuaError) -> LuaFunction {
+        try makeAsyncFunction(
+            name, request: { .perform(try DecodedArguments.all($0, as: Argument.self, of: name)) }, perform: body,
+            results: { _ in [] })
+    }
+}
+
 extension LuaState {
     /// Creates a Lua function from an asynchronous operation. On the state's actor, `request` converts the arguments, and `results`
     /// converts the response. `request` may instead return the results directly, without a wait. Limits and cancellation end the
@@ -128,6 +178,16 @@ package struct DecodedArguments {
         position += 1
         let value = position <= values.count ? values[position - 1] : .nil
         return try convertArgument(position, of: name) { () throws(LuaError) in try LuaDecoder().decode(type, from: value) }
+    }
+
+    /// Decodes all arguments as one type.
+    package static func all<Value: Decodable>(
+        _ values: [LuaValue], as type: Value.Type, of name: String
+    ) throws(LuaError) -> [Value] {
+        var arguments = DecodedArguments(name: name, values: values)
+        var decoded: [Value] = []
+        for _ in values { decoded.append(try arguments.next(type)) }
+        return decoded
     }
 }
 

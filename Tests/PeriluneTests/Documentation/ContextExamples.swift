@@ -92,12 +92,19 @@ extension DependencyContainer {
         // end
     }
 
-    @Test func `a clock that is set by hand`() async throws {
+    @Test(.defaultDatabase()) func `a clock that is set by hand`() async throws {
         // example
         let clock = ManualClock()
         try await DependencyContainer.with { $0.date = .manual(clock) } operation: {
-            // ... start a timer of one hour
+            let host = try await ScriptHost()
+            try await host.run(source: """
+                hours = 0
+                perilune.every("1h", function() hours = hours + 1 end)
+                """)
             clock.advance(by: 3600)
+            try await host.run(source: "perilune.sleep(0)")
+            let hours: Int = try await host.run(source: "return hours")
+            #expect(hours == 1)
         }
         // end
     }

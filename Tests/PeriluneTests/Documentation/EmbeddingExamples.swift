@@ -86,8 +86,13 @@ struct EmbeddingExamples {
         #expect(try await host.run(source: "return order.customer .. note") == "Vernex7")
     }
 
+    private actor Journal {
+        var entries: [[String]] = []
+        func append(_ entry: [String]) { entries.append(entry) }
+    }
+
     @Test func `constants, several results, any number of arguments, and callbacks`() async throws {
-        let lines = Mutex<[String]>([])
+        let lines = Mutex<[String]>([]), journal = Journal()
         var configuration = ScriptHost.Configuration()
         configuration.output = .closure { line in lines.withLock { $0.append(line) } }
         let host = try await ScriptHost(configuration)
@@ -98,6 +103,9 @@ struct EmbeddingExamples {
             tools.function("range") { [1, 9] }
             tools.function(variadic: "sum") { (parts: [Int]) in
                 parts.reduce(0, &+)
+            }
+            tools.function(variadic: "log") { (parts: [String]) async in
+                await journal.append(parts)
             }
             tools.function("each", parameters: ["callback"]) {
                 [unowned host] (callback: String) async throws in
@@ -110,7 +118,9 @@ struct EmbeddingExamples {
             function show(name) print(name) end
             tools.each("show")
             print(rate, tools.version(), tools.sum(1, 2, 3), tools.range()[2])
+            tools.log("tea", "sold")
             """)
+        #expect(await journal.entries == [["tea", "sold"]])
         #expect(lines.withLock { $0 } == ["tea", "3\t3\t6\t9"])
     }
 
@@ -355,6 +365,24 @@ struct EmbeddingExamples {
         #expect(try await host.run(source: "return (...).count", arguments: cart) == 2)
     }
 
+    // example
+    actor Diary: ScriptHandle {
+        static let scriptName = "diary"
+        private var entries = ["opened"]
+
+        static func describe(_ diary: ScriptObjectType<Diary>) {
+            diary.method("count", effect: .none) { diary in
+                await diary.entries.count
+            }
+        }
+    }
+    // end
+
+    @Test func `an actor`() async throws {
+        let host = try await ScriptHost()
+        #expect(try await host.run(source: "return (...):count()", arguments: Diary()) == 1)
+    }
+
     @Test func modules() async throws {
         var configuration = ScriptHost.Configuration()
         // A folder of modules has to exist.
@@ -484,6 +512,16 @@ struct EmbeddingExamples {
             }
             // end
             #expect(try await pool.read(totals) == [12.5, 3])
+            // example
+            let (deletions, count) = try await pool.write { db in
+                try Changeset.recording(in: db) {
+                    try db.execute(sql: "DELETE FROM sale WHERE total < 5")
+                    return db.changesCount
+                }
+            }
+            // end
+            #expect(count == 1)
+            #expect(try deletions.rows().map(\.operation) == [.deleted])
         }
     }
 

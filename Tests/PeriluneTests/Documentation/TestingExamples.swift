@@ -84,6 +84,39 @@ enum TestingExamples {
             // end
         }
 
+        private struct OutOfStock: LuaErrorDescribing {
+            let article: String
+            var luaKind: String { "out_of_stock" }
+            var luaMessage: String { "no \(article) is left" }
+        }
+
+        @Test func `a function that fails`() async throws {
+            // example
+            let mail = CallRecorder(), host = try await ScriptHost.forTest()
+            try await host.register(module: "mail") {
+                $0.record("send", in: mail, throwing: OutOfStock(article: "tea"))
+            }
+            let kind: String = try await host.run(source: """
+                local ok, failure = pcall(require("mail").send, "Verne")
+                return failure.kind
+                """)
+            #expect(kind == "out_of_stock" && mail.calls.count == 1)
+            // end
+        }
+
+        @Test(.defaultDatabase()) func `time passes while a script sleeps`() async throws {
+            let host = try await ScriptHost()
+            // example
+            try await host.run(source: """
+                reminders = 0
+                perilune.every("1h", function() reminders = reminders + 1 end)
+                perilune.sleep("3h")
+                """)
+            let reminders: Int = try await host.run(source: "return reminders")
+            #expect(reminders == 3)
+            // end
+        }
+
         private typealias TenantService = TenantExample
 
         @Test func `an error that a test makes`() {

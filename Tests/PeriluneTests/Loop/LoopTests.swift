@@ -101,6 +101,28 @@ import Testing
         }
     }
 
+    @Test(arguments: ScriptPlace.allCases) func `after an advance of a clock, sleep(0) waits for the functions that are due`(
+        _ place: ScriptPlace
+    ) async throws {
+        let clock = ManualClock()
+        try await DependencyContainer.with {
+            $0.date = .manual(clock)
+        } operation: {
+            let host = try await Self.makeHost(place)
+            try await host.run(
+                source: """
+                    calls = {}
+                    perilune.every("1h", function()
+                      calls[#calls + 1] = "begun"
+                      perilune.spawn(function() calls[#calls + 1] = "task" end):wait()
+                    end)
+                    """)
+            clock.advance(by: 3600)
+            try await host.run(source: "perilune.sleep(0)")
+            #expect(try await host.run(source: "return table.concat(calls, ', ')") == "begun, task")
+        }
+    }
+
     @Test(
         arguments: ScriptPlace.allCases,
         [

@@ -31,6 +31,15 @@ struct ModuleTests {
             // example
             mail.function(variadic: "join") { (parts: [String]) in parts.joined(separator: "+") }
             // end
+            mail.function(variadic: "log") { (parts: [String]) in sent.withLock { $0 += parts } }
+            mail.function(variadic: "total") { (parts: [Int]) async throws -> Int in
+                await Task.yield()
+                return parts.reduce(0, +)
+            }
+            mail.function(variadic: "store") { (parts: [String]) async in
+                await Task.yield()
+                sent.withLock { $0 += parts }
+            }
         }
         try await host.run(
             source: """
@@ -44,8 +53,10 @@ struct ModuleTests {
                 assert(month.year == 2026 and month.month == 3)
                 assert(tostring(mail.later(perilune.date("2026-03-01 12:00"))) == "2026-03-01 12:01:00.000")
                 assert(mail.join("a", "b", "c") == "a+b+c" and mail.join() == "")
+                assert(mail.total(1, 2, 3) == 6 and mail.total() == 0)
+                assert(select("#", mail.log("y", "z")) == 0 and select("#", mail.store("s")) == 0)
                 """)
-        #expect(sent.withLock { $0 } == ["ada: hello", "x"])
+        #expect(sent.withLock { $0 } == ["ada: hello", "x", "y", "z", "s"])
     }
 
     @Test(arguments: ScriptPlace.allCases) func `mismatched arguments are errors with the function and the expected type`(
@@ -59,6 +70,8 @@ struct ModuleTests {
             m.function("huge") { () -> UInt64 in .max }
             m.function("hole") { () -> [Int?] in [nil] }
             m.function("nan") { () -> Double in .nan }
+            m.function(variadic: "all") { (values: [Int]) -> [UInt64] in values.isEmpty ? [.max] : [] }
+            m.function(variadic: "later") { (values: [Int]) async in }
         }
         for (call, kind, message) in [
             ("small(128)", "argument", "m.small: argument 1: expected an integer from -128 to 127, got 128"),
@@ -69,6 +82,9 @@ struct ModuleTests {
             ("slow(1)", "argument", "m.slow: argument 1: expected a string, got the integer 1"),
             ("huge()", "conversion", "m.huge: the result: 18446744073709551615 is out of range for an integer in Lua"),
             ("hole()", "conversion", "m.hole: the result: [1]: nil cannot be an element of a list in Lua"),
+            ("all(1, 'x')", "argument", "m.all: argument 2: expected an integer, got the string \"x\""),
+            ("later(1, 'x')", "argument", "m.later: argument 2: expected an integer, got the string \"x\""),
+            ("all()", "conversion", "m.all: the result: [1]: 18446744073709551615 is out of range for an integer in Lua"),
         ] {
             let error = await #expect(throws: LuaError.self) { try await host.run(source: "require('m').\(call)") }
             #expect(error?.kind?.rawValue == kind, "\(call)")
@@ -341,6 +357,14 @@ struct ModuleTests {
             } preview: {
                 $0.count
             }
+            mail.function(variadic: "print", effect: .external) { (names: [String]) in _ = Issue.record("printed") }
+            mail.function(variadic: "fax", effect: .external) { (names: [String]) async in _ = Issue.record("faxed") }
+            mail.function(variadic: "total", effect: .external) { (numbers: [Int]) async -> Int in
+                Issue.record("total")
+                return 0
+            } preview: {
+                $0.reduce(0, +)
+            }
         }
         return host
     }
@@ -359,10 +383,13 @@ struct ModuleTests {
                 assert(mail.wait("ada") == "would write to ada")
                 assert(mail.all("a", "b") == 2)
                 assert(select("#", mail.ping("x")) == 0)
+                assert(select("#", mail.print("x", "y")) == 0 and select("#", mail.fax("z")) == 0)
+                assert(mail.total(1, 2) == 3)
                 local ok, failure = pcall(mail.wait, "nobody")
                 assert(not ok and tostring(failure):find("there is nobody", 1, true))
                 """)
-        #expect(recorder.effects.map(\.name) == ["mail.post", "mail.wait", "mail.all", "mail.ping", "mail.wait"])
+        let names = ["post", "wait", "all", "ping", "print", "fax", "total", "wait"]
+        #expect(recorder.effects.map(\.name) == names.map { "mail." + $0 })
         #expect(recorder.effects.first?.arguments == ["\"ada\""])
     }
 

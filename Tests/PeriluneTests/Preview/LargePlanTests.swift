@@ -111,8 +111,7 @@ import Testing
         let folder = try PreviewFolder(Self.table(40_000))
         var configuration = ScriptHost.Configuration()
         configuration.limits = LuaLimits(diskInBytes: 2_000_000)
-        var options = ScriptPreview.Options()
-        options.recordingLimitInBytes = 0
+        let options = ScriptPreview.Options(recordingLimitInBytes: 0)
         let preview = try await ScriptPreview(
             of: .queue(folder.database, inEveryContext: true), configuration: configuration, options: options)
         try await preview.host.run(source: "db:execute([[UPDATE t SET a = 'x']])")
@@ -127,8 +126,7 @@ import Testing
 
     @Test func `comparing the databases of a preview can be cancelled`() async throws {
         let folder = try PreviewFolder(Self.table(300_000))
-        var options = ScriptPreview.Options()
-        options.recordingLimitInBytes = 0
+        let options = ScriptPreview.Options(recordingLimitInBytes: 0)
         let preview = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true), options: options)
         try await preview.host.run(source: "db:execute([[UPDATE t SET a = 'x']])")
         let finishing = Task { try await preview.finish() }

@@ -242,11 +242,7 @@ import Testing
         return configuration
     }
 
-    private static var allowing: ScriptPreview.Options {
-        var options = ScriptPreview.Options()
-        options.allowsEffects = true
-        return options
-    }
+    private static let allowing = ScriptPreview.Options(allowsEffects: true)
 
     @Test func `the preview report of a failed script includes its committed changes`() async throws {
         let folder = try PreviewFolder(Self.one)
