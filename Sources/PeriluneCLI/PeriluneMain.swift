@@ -132,7 +132,7 @@ enum Main {
             ? "use `perilune console \(name)`, or `perilune query --database \(name) SQL`"
             : place == "perilune" && name.contains(where: \.isWhitespace) && ConsoleInput(name).isSQL
                 ? "use `perilune query SQL`"
-                : OtherNames.command("\(place) \(name)".replacing("perilune ", with: "", maxReplacements: 1))
+                : OtherCommands.replacement(for: "\(place) \(name)".replacing("perilune ", with: "", maxReplacements: 1))
         if report.help != nil { return report }
         report.suggest(
             name, among: available,

@@ -95,7 +95,7 @@ struct HelpTopic {
 
     private func report(among names: [String]) -> ErrorReport {
         var report = ErrorReport("no help on \(name)", kind: "usage")
-        if let use = OtherNames.command(name) {
+        if let use = OtherCommands.replacement(for: name) {
             report.help = use
             return report
         }

@@ -98,14 +98,14 @@ struct ScenarioPerformance {
 
     /// Runs the scenario repeatedly, each time with another seed, until the first failure.
     ///
-    /// - Returns: The round that failed; if none failed, the first flaky round, or else the last one. Its attempts are those of this round
-    ///   alone, and a note names the round.
+    /// - Returns: The round that failed; if none failed, the first flaky round, or else the last one. The attempts in it belong to
+    ///   this round alone, and a note names the round.
     nonisolated(nonsending) private func stressed() async -> ScenarioResult {
         let count = options.stress
         var (total, flakyCount) = (Duration.zero, 0)
         var (last, firstFlaky): (ScenarioResult?, ScenarioResult?) = (nil, nil)
         for number in 0..<count {
-            // The attempts of a round use the seeds from that of the round on.
+            // The attempts of a round have successive seeds.
             let seed = RunSeed(options.seed.value &+ UInt64(number) &* UInt64(1 + max(0, scenario.retry)))
             var result = await performed(seed: seed)
             total += result.duration

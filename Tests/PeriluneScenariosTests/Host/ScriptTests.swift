@@ -81,10 +81,10 @@ import Testing
               expect_error(function() t.run("script.lua") end, { kind = "other" })
             end)
             """)
-        let text = #"script.lua:1: error({ kind = "seat_sold", seat = "A1" })"#
-        #expect(try run.result("run").failures.map(\.message) == [text], "\(run[.pretty])")
-        #expect(try run.result("expected").notes == [text], "\(run[.pretty])")
-        #expect(try run.result("another").failures.first?.details.last == "the error is  " + text, "\(run[.pretty])")
+        let text = #"/script.lua:1: error({ kind = "seat_sold", seat = "A1" })"#
+        #expect(try run.result("run").failures.first?.message.hasSuffix(text) == true, "\(run[.pretty])")
+        #expect(try run.result("expected").notes.first?.hasSuffix(text) == true, "\(run[.pretty])")
+        #expect(try run.result("another").failures.first?.details.last?.hasSuffix(text) == true, "\(run[.pretty])")
     }
 
     @Test func `a list of script arguments is passed like on the command line`() async throws {

@@ -98,7 +98,7 @@ test("t.given inserts rows of Lua tables", function()
   matches(failure("t.given.customers { 1 }").message, "got the integer 1 at position 1")
 end)
 
-test("t.given stores quoted text and strings of Lua tables in date columns as written", function()
+test("t.given stores quoted text and strings from Lua tables in date columns as written", function()
   shop()
   passes([=[
     t.given.customers [[

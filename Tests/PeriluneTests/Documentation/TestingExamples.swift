@@ -110,7 +110,7 @@ enum TestingExamples {
             try await host.run(source: """
                 reminders = 0
                 perilune.every("1h", function() reminders = reminders + 1 end)
-                perilune.sleep("3h")
+                perilune.sleep("3h30m")
                 """)
             let reminders: Int = try await host.run(source: "return reminders")
             #expect(reminders == 3)

@@ -128,8 +128,8 @@ function after_each(body) end
 ---@raises usage: it is called inside a scenario; argument: an argument has the wrong type
 function template(name, options, body) end
 
----Sets the default columns of rows that `t.make` makes for a table. If rows of `t.make.hold:many(2)` must refer to different seats, a
----function makes them: `factory("hold", { seat_id = function(n, t) return t.make.seat().id end })`.
+---Sets the default columns of rows that `t.make` makes for a table. If rows of `t.make.invoice:many(2)` must refer to different customers, a
+---function makes them: `factory("invoice", { customer_id = function(n, t) return t.make.customer().id end })`.
 ---```lua
 ---factory("customer", { name = function(n) return "customer " .. n end })
 ---scenario("a factory", function(t)

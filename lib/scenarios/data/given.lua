@@ -89,7 +89,7 @@ local function fetched_as(class, db, name, record)
 end
 
 --- Inserts a row. The text in the given columns is stored as written: a date, for example, keeps its form.
--- @tparam ?table columns a set of columns; nil if there are none
+-- @tparam ?table columns a set of columns; nil without columns
 local function insert(db, class, name, values, columns)
   if not columns then return class:insert(values) end
   return fetched_as(class, db, name, unconverted_class(name, columns):insert(values))

@@ -135,15 +135,15 @@ local function shortened(message)
   return ("%s... (%d bytes)"):format(start, #message)
 end
 
---- Lines of help for errors of Lua, by a part of their message.
+--- Lines of help for errors that Lua raises, by a part of their message.
 local helps = {
   { "attempt to index a function value (global 'assert')", "help  use check(value), or expect(value):equals(other)" },
   { "assertion failed!", "help  use check(condition), which shows the values" },
   { "attempt to index a nil value (field 'case')", "help  t.case exists only with the option `cases` of the scenario" },
 }
 
---- Returns a line with a suggestion. For an unknown table, it names the nearest table or view; for errors of Lua, such as that of
--- `assert.equal`, it names the function or option to use. Returns nil for other errors.
+--- Returns a line with a suggestion. For an unknown table, it names the nearest table or view; for errors that Lua raises, such as
+-- one about `assert.equal`, it names the function or option to use. Returns nil for other errors.
 function scenario_failures.suggestion(value)
   for _, help in ipairs(type(value) == "string" and helps or {}) do
     if value:find(help[1], 1, true) then return help[2] end
