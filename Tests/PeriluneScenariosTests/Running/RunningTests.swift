@@ -62,7 +62,7 @@ import PeriluneTestTools
               db:create_fts5("task_text", { synchronize_with = "task", columns = { "title" } })
               local function counts(f) expect(t.queries(f)):exactly(1) end
               counts(function() db:execute("INSERT INTO task (title) VALUES ('one two')") end)
-              -- The tables are connected anew after a change of the schema, while the statement is compiled.
+              -- The tables are connected again after a change of the schema, while the statement is compiled.
               db:execute "ALTER TABLE task ADD COLUMN note"
               counts(function() db:fetch_all("SELECT * FROM task_text WHERE task_text MATCH 'two'") end)
               counts(function() db:fetch_value("-- a comment\\nSELECT 1") end)
@@ -105,14 +105,14 @@ import PeriluneTestTools
         let project = try ScenarioProject(
             """
             scenario("known", { fails = "bug 12" }, function(t) error("boom") end)
-            scenario("mended", { fails = "bug 13" }, function(t) end)
+            scenario("corrected", { fails = "bug 13" }, function(t) end)
             """)
         let run = try await project.run()
         #expect(try run.outcome("known") == .passed)
         #expect(try run.result("known").reason == "failed as expected: bug 12")
-        #expect(try run.outcome("mended") == .failed)
+        #expect(try run.outcome("corrected") == .failed)
         #expect(
-            try run.result("mended").failures[0].message
+            try run.result("corrected").failures[0].message
                 == "it passed, but was expected to fail (bug 13); remove the option `fails`")
     }
 

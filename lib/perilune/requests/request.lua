@@ -131,20 +131,22 @@ local clause_methods = {
   where = "filter(%q)", ["order by"] = "order(%q)", ["group by"] = "group(%q)", having = "having(%q)", select = "select(%q)", limit = "limit(count)",
 }
 
---- Raises for a clause of SQL in place of a column.
-local function check_is_no_clause(method, text)
+--- Raises for a clause of SQL in place of a column, unless a column has this text as its name.
+local function check_is_no_clause(self, method, text)
   local words, rest = text:match("^%s*(%a+)%s+(.-)%s*$")
   if not words then return end
   words = words:lower()
   if (words == "order" or words == "group") and rest:lower():find("^by%s") then words, rest = words .. " by", rest:match("^%a+%s+(.*)$") end
   local use = clause_methods[words]
-  if use then raise("argument", ("%s: expected columns, got the clause %q; use %s"):format(method, text, use:format(rest))) end
+  if use and not self.node.root.source:column_named(text, self.node.alias) then
+    raise("argument", ("%s: expected columns, got the clause %q; use %s"):format(method, text, use:format(rest)))
+  end
 end
 
 --- Returns the term of a string: a column, or SQL text, which may end with a name.
 local function term_of_text(self, text, method)
   local sql, name
-  if text:find(" ", 1, true) and not self.node.root.source:column_named(text, self.node.alias) then check_is_no_clause(method, text) end
+  if text:find(" ", 1, true) then check_is_no_clause(self, method, text) end
   local distinct = text:match("^%s*[dD][iI][sS][tT][iI][nN][cC][tT]%s+(.-)%s*$")
   if distinct then raise("argument", ("%s: DISTINCT is not part of a column; use select(%q):distinct()"):format(method, distinct)) end
   if naming_methods[method] then sql, name = split_name(text) end
