@@ -15,6 +15,13 @@ import Testing
     private static let first = ["0001_author.sql": "CREATE TABLE author (name TEXT);"]
     private static let second = ["0002_book.sql": "CREATE TABLE book (title TEXT);"]
 
+    /// Opens a second connection, which waits while the connection of an ended context is being closed on another thread.
+    private static func queue(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
     private static func open(_ migrations: Migrations, _ path: String) async throws {
         try await DependencyContainer.inProcess(.live) {
             try await DependencyContainer.prepare { $0.defaultDatabase = .queue(path, migrations: migrations) }
@@ -25,7 +32,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let migrations = Migrations.folder("\(folder)/migrations"), path = "\(folder)/x.sqlite"
             try Self.write(Self.first, to: "\(folder)/migrations")
-            let queue = try DatabaseQueue(path: path)
+            let queue = try Self.queue(path)
             #expect(try await migrations.status(in: queue) == Migrations.Status(pending: ["0001_author"]))
             try await Self.open(migrations, path)
             #expect(try await migrations.status(in: queue) == Migrations.Status(applied: ["0001_author"]))
@@ -80,7 +87,7 @@ import Testing
             let path = "\(folder)/x.sqlite", migrations = "\(folder)/migrations"
             try Self.write(Self.first, to: migrations)
             try await Self.open(.folder(migrations), path)
-            try await DatabaseQueue(path: path).write { db in try db.execute(sql: "INSERT INTO author VALUES ('Verne')") }
+            try await Self.queue(path).write { db in try db.execute(sql: "INSERT INTO author VALUES ('Verne')") }
             try Self.write(["0001_author.sql": "CREATE TABLE author (name TEXT, born TEXT);"], to: migrations)
             for erases in [false, true] {
                 try await DependencyContainer.inProcess(.preview) {
@@ -95,7 +102,7 @@ import Testing
                     #expect(found == (erases ? [0, 2] : [1, 1]))
                 }
             }
-            #expect(try await DatabaseQueue(path: path).value("SELECT COUNT(*) FROM author", as: Int.self) == 1)
+            #expect(try await Self.queue(path).value("SELECT COUNT(*) FROM author", as: Int.self) == 1)
         }
     }
 
