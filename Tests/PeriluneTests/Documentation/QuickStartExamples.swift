@@ -27,20 +27,9 @@ final class Outbox: Sendable {
 
 @Suite struct QuickStartExamples {
     // example
-    struct Month: Codable, Sendable {
-        var year: Int
-        var month: Int
-    }
-
-    struct MonthReport: Codable, Sendable, Equatable {
-        struct Line: Codable, Sendable, Equatable {
-            var customer: String
-            var total: Double
-        }
-
-        var title: String
-        var lines: [Line]
-    }
+    struct Month: Codable { var year, month: Int }
+    struct Sale: Codable { var customer: String, total: Double }
+    struct MonthReport: Codable { var title: String, lines: [Sale] }
     // end
 
     @Test func `the quick start`() async throws {
@@ -48,16 +37,16 @@ final class Outbox: Sendable {
         // example
         let host = try await ScriptHost(
             database: .pool("shop.sqlite", migrations: "\(folder)/migrations"))
-        try await host.register(module: "mail") { mail in
-            mail.function("send", "Queues a letter.", effect: .external) {
-                (to: String, body: String) async throws in
-                try await mailer.send(to, body)
+        try await host.register(module: "mail") {
+            $0.function("send", "Queues a letter.", effect: .external) {
+                (to: String, body: String) in try await mailer.send(to, body)
             }
         }
         let report: MonthReport = try await host.run(
             file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
         // end
-        #expect(report == MonthReport(title: "2026-03", lines: [.init(customer: "Verne", total: 12.5)]))
+        #expect(report.title == "2026-03")
+        #expect(report.lines.map(\.customer) == ["Verne"] && report.lines.map(\.total) == [12.5])
         #expect(outbox.letters == ["Verne: You owe 12.50."])
         #expect(!FileManager.default.fileExists(atPath: "shop.sqlite"))
     }
