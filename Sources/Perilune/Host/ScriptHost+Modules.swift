@@ -8,10 +8,9 @@ extension ScriptHost {
     /// Registers Swift functions as a module that scripts load with `require`.
     ///
     /// ```swift
-    /// try await host.register(module: "mail") { mail in
-    ///     mail.function("send", "Queues a letter.", effect: .external) {
-    ///         (to: String, body: String) async throws in
-    ///         try await mailer.send(to, body)
+    /// try await host.register(module: "mail") {
+    ///     $0.function("send", "Queues a letter.", effect: .external) {
+    ///         (to: String, body: String) in try await mailer.send(to, body)
     ///     }
     /// }
     /// ```
