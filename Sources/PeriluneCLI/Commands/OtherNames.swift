@@ -38,6 +38,8 @@ enum OtherNames {
         "dump --table": table, "dump --tables": table, "dump -t": table,
         "run --arg": scriptArgument, "run --args": scriptArgument, "run --argument": scriptArgument,
         "run --param": scriptArgument,
+        "run --modules": modules, "run --module-path": modules, "run --path": modules,
+        "run --include": modules, "run -I": modules,
         "import --preview": trial, "import --dry-run": trial, "import --check": trial,
         "run --log-level": "'--verbose' adds details, and '--trace' shows the statements",
         "run --debug": "'--verbose' adds details, and '--trace' shows the statements",
@@ -60,6 +62,8 @@ enum OtherNames {
     private static let statement = "The statement is an argument without an option: perilune query 'SELECT 1'"
     private static let table = "The table is an argument without an option: perilune dump NAME"
     private static let scriptArgument = "Arguments of the script come after its path: perilune run FILE ARGUMENT"
+    private static let modules =
+        "Modules are searched in the folder of the script and in the paths of LUA_PATH, as in LUA_PATH='lib/?.lua;;'"
     private static let trial = "Use 'perilune console --preview' with the command :import FILE TABLE"
     private static let parameters = "The parameter :name has the value of the Lua variable `name`. Enter name = VALUE first"
     private static let verdicts = "Findings cannot be left out. With '--format json' each has a verdict: ok, warning or fault"

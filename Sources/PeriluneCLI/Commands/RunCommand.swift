@@ -10,8 +10,8 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         abstract: "Run a Lua script against a database.",
         discussion: """
             The script finds the database in `db`, its arguments in `...` and `arg`, and
-            modules in the folder of its file. Without --database it uses a temporary
-            database in memory.
+            modules in the folder of its file and in the paths of the environment variable
+            LUA_PATH. Without --database it uses a temporary database in memory.
 
             Options come before FILE or directly after it. The first argument after FILE
             that is not an option, and all that follow it, are passed to the script. Of

@@ -255,6 +255,10 @@ extension ErrorReport {
         case "preview": help = "use --allow-effects to perform it"
         case "runtime" where request.isSandboxed && ScriptNames.isTakenAway(message):
             help = "--sandbox removes it"
+        case "runtime" where help == nil && !request.isSandboxed && message.prefixMatch(of: /module '[^']+' not found:/) != nil:
+            let folder = request.moduleFolder
+            let searched = folder == "." ? "the current folder" : "`\(folder)`, the folder of the script,"
+            help = "modules are searched in \(searched) and in the paths of LUA_PATH, as in LUA_PATH='lib/?.lua;;'"
         case _ where kind.hasPrefix("readonly") && request.isReadonly: help = "the database was opened with --readonly"
         case _ where isLock: addHelp(forLockOf: request.database)
         default: break

@@ -321,8 +321,23 @@ import Testing
             let errors = try folder.perilune("run", "s/a.lua", name).errors
             #expect(errors.contains("\n  help  \(help)\n"), "\(errors)")
         }
-        #expect(try !folder.perilune("run", "s/a.lua", "../s/utill").errors.contains("  help  "))
-        #expect(try !folder.perilune("run", "s/a.lua", "zzz").errors.contains("  help  "))
+        #expect(try !folder.perilune("run", "s/a.lua", "../s/utill").errors.contains("did you mean"))
+    }
+
+    @Test func `an error about a missing module explains where modules are searched`() throws {
+        let folder = try TestFolder(["s/a.lua": "require(...)", "a.lua": "require(...)"])
+        let paths = "and in the paths of LUA_PATH, as in LUA_PATH='lib/?.lua;;'"
+        for (first, second, place) in [
+            ("s/a.lua", "zzz", "`s`, the folder of the script,"), ("s/a.lua", "../zzz", "`s`, the folder of the script,"),
+            ("a.lua", "zzz", "the current folder"), ("-e", "require('zzz')", "the current folder"),
+        ] {
+            let errors = try folder.perilune("run", first, second).errors
+            #expect(errors.contains("\n  help  modules are searched in \(place) \(paths)\n"), "\(errors)")
+        }
+        #expect(try !folder.perilune("run", "--sandbox", "s/a.lua", "zzz").errors.contains("LUA_PATH"))
+        let unknown = try folder.perilune("run", "--modules", "s", "a.lua").errors
+        let sentence = "Unknown option '--modules'. Modules are searched in the folder of the script \(paths)"
+        #expect(unknown.contains(sentence), "\(unknown)")
     }
 
     @Test func `an error about a missing table mentions that the database is in memory`() throws {
