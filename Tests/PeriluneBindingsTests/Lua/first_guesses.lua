@@ -1037,6 +1037,8 @@ test("first guesses of argument forms, option values and SQL text work, or their
 db:create_table("a", function(t) t:belongs_to("customer", "cascade") end)  --! on_delete = "cascade"
 db:create_table("a", function(t) t:column("c", "integer"):references("customer", "set null") end)  --! on_delete = "set null"
 db:create_table("a", function(t) t:foreign_key("c", "customer", "id") end)  --! columns = "id"
+db:alter_table("line", function(t) t:belongs_to("owner", "customer", { on_delete = "cascade" }) end)  --! { table = "other", on_delete = "cascade" }
+db:alter_table("line", function(t) t:foreign_key("a", "customer", "id", { on_delete = "cascade" }) end)  --! { columns = "id", on_delete = "cascade" }
 db:create_table("a", function(t) t:column("c", "datetime"):default("CURRENT_TIMESTAMP") end)  --! default_sql("CURRENT_TIMESTAMP")
 db:create_table("a", function(t) t:column("c", "datetime"):default("datetime('now')") end)  --! default_sql
 db:create_table("a", function(t) t:column("c", "text"):default("(none)") end)  --> nil
@@ -1494,6 +1496,9 @@ t:primary_key("id", "integer", { autoincrement = true })  --! t:auto_incremented
 t:belongs_to("owner", { class = "customer" })  --! table
 t:belongs_to("owner", { to = "customer" })  --! table
 t:belongs_to("owner", "customer")  --! { table = "customer" }
+t:belongs_to("owner", "customer", { on_delete = "cascade" })  --! { table = "other", on_delete = "cascade" }
+t:column("a"):references("customer", "id", { on_delete = "cascade" })  --! { column = "id", on_delete = "cascade" }
+t:foreign_key("a", "customer", "id", { on_delete = "cascade" })  --! { columns = "id", on_delete = "cascade" }
 t:belongs_to("owner", { table = "customer" })  --> "CREATE TABLE 
 ]==])
 end)

@@ -28,6 +28,9 @@ local function find_table(definition, name, place)
   return name
 end
 
+--- What to write in place of surplus arguments of `t:belongs_to`.
+belonging.arity_cure = "the table is an option, as in t:belongs_to(\"name\", { table = \"other\", on_delete = \"cascade\" })"
+
 local options_of = { table = "string", columns = "any", indexed = "boolean", unique = "boolean" }
 for name, kind in pairs(table_reference.options) do options_of[name] = kind end
 

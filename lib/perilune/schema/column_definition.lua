@@ -290,7 +290,10 @@ end
 
 require("perilune.runtime.arity").limit(modifiers, "column:", {
   primary_key = 1, not_null = 1, unique = 1, check = 1, default = 1, default_sql = 1, collate = 1, generated_as = 2, using = 1, references = 2,
-}, { default = "use :default_sql(sql) for an expression", check = "use t:constraint(sql) for a named constraint" })
+}, {
+  default = "use :default_sql(sql) for an expression", check = "use t:constraint(sql) for a named constraint",
+  references = "the column is an option, as in :references(\"table\", { column = \"id\", on_delete = \"cascade\" })",
+})
 
 --- Returns the clauses of a column: their kinds in the order of SQL, and their SQL by kind.
 function column_definition.clauses(column)

@@ -536,7 +536,7 @@ require("perilune.runtime.arity").limit(methods, "t:", {
   add_column = "the properties of a column are methods, as in t:add_column(\"name\", \"text\"):not_null()",
   change_column = "the properties of a column are methods, as in t:change_column(\"name\"):not_null()",
   primary_key = "use t:primary_key{ \"a\", \"b\" }", drop_unique_key = "use t:drop_unique_key{ \"a\", \"b\" }",
-  order_columns = "use t:order_columns{ \"a\", \"b\" }",
+  order_columns = "use t:order_columns{ \"a\", \"b\" }", belongs_to = belonging.arity_cure, foreign_key = table_reference.arity_cure,
 })
 
 

@@ -284,6 +284,7 @@ require("perilune.runtime.arity").limit(methods, "t:", {
 }, {
   column = "the properties of a column are methods, as in t:column(\"name\", \"text\"):not_null()", check = "use t:constraint(sql) for a named constraint",
   primary_key = "use t:primary_key{ \"a\", \"b\" } for a key of several columns", unique_key = "use t:unique_key{ \"a\", \"b\" }",
+  belongs_to = belonging.arity_cure, foreign_key = table_reference.arity_cure,
 })
 
 return table_definition

@@ -12,6 +12,10 @@ local actions = { "no action", "restrict", "set null", "set default", "cascade" 
 --- The options of everything that refers to a table.
 table_reference.options = { on_delete = "string", on_update = "string", deferred = "boolean" }
 
+--- What to write in place of surplus arguments of `t:foreign_key`.
+table_reference.arity_cure =
+  "the columns are an option, as in t:foreign_key(\"column\", \"table\", { columns = \"id\", on_delete = \"cascade\" })"
+
 local function action(place, event, value)
   local word = checks.choice(place .. ": option `on_" .. event .. "`", "action", value, actions)
   return word and " ON " .. event:upper() .. " " .. word or ""
