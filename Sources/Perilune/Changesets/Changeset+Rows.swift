@@ -18,15 +18,15 @@ public struct ChangesetRow: Sendable, Equatable {
         table = change.table
         operation = change.kind
         keyColumns = change.keyColumns
-        old = operation == .inserted ? [] : columns.map { change.old($0) }
-        new = operation == .deleted ? [] : columns.map { change.new($0) }
+        old = operation == .insert ? [] : columns.map { change.old($0) }
+        new = operation == .delete ? [] : columns.map { change.new($0) }
     }
 
     var columnCount: Int { max(old.count, new.count) }
 
     /// The values of the key columns.
     public var key: [StoredValue] {
-        keyColumns.map { (operation == .inserted ? new[$0] : old[$0]) ?? .null }
+        keyColumns.map { (operation == .insert ? new[$0] : old[$0]) ?? .null }
     }
 
     /// A description of the row for messages, for example `row 3 of author`.

@@ -90,7 +90,7 @@ public struct Changeset: Sendable, Equatable {
             if code == SQLITE_OK { code = sqlite3changeset_pk(iterator, &isKey, &count) }
             guard code == SQLITE_OK, let table, let isKey else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
             self.table = String(cString: table)
-            kind = operation == SQLITE_INSERT ? .inserted : operation == SQLITE_DELETE ? .deleted : .updated
+            kind = operation == SQLITE_INSERT ? .insert : operation == SQLITE_DELETE ? .delete : .update
             columnCount = Int(count)
             keyFlags = isKey
             self.iterator = iterator
@@ -111,7 +111,7 @@ public struct Changeset: Sendable, Equatable {
 
         /// Returns the value before the change as an `sqlite3_value` pointer.
         func oldValue(_ column: Int) -> OpaquePointer? {
-            kind == .inserted ? nil : value(column, sqlite3changeset_old)
+            kind == .insert ? nil : value(column, sqlite3changeset_old)
         }
 
         /// Returns the value after the change; `nil` for deleted rows and unchanged columns.
@@ -121,7 +121,7 @@ public struct Changeset: Sendable, Equatable {
 
         /// Returns the value after the change as an `sqlite3_value` pointer.
         func newValue(_ column: Int) -> OpaquePointer? {
-            kind == .deleted ? nil : value(column, sqlite3changeset_new)
+            kind == .delete ? nil : value(column, sqlite3changeset_new)
         }
 
         /// Returns the value in the conflicting row; `nil` if the conflict does not concern an existing row.
@@ -138,7 +138,7 @@ public struct Changeset: Sendable, Equatable {
 
         /// The values of the key columns.
         var key: [StoredValue] {
-            keyColumns.map { (kind == .inserted ? new($0) : old($0)) ?? .null }
+            keyColumns.map { (kind == .insert ? new($0) : old($0)) ?? .null }
         }
     }
 

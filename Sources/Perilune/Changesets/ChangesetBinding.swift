@@ -118,7 +118,7 @@ private struct ColumnNames {
     func table(of row: ChangesetRow, in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 5)
         try table.rawSet("table", .string(LuaString(row.table)))
-        try table.rawSet("operation", .string(LuaString(row.operation.verb)))
+        try table.rawSet("operation", .string(LuaString(row.operation.rawValue)))
         let keyTable = try state.makeTable()
         for (place, value) in zip(row.keyColumns, row.key) {
             try keyTable.rawSet(name(place, of: row), luaValue(value, in: state))

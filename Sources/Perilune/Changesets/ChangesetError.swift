@@ -64,7 +64,7 @@ extension ChangesetError: LuaErrorDescribing {
         if let table { fields["table"] = .string(table) }
         if let conflict {
             fields["conflict"] = .string(conflict.kind.rawValue)
-            fields["operation"] = .string(conflict.change.operation.verb)
+            fields["operation"] = .string(conflict.change.operation.rawValue)
         }
         return fields
     }

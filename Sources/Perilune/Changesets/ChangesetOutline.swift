@@ -40,9 +40,9 @@ package struct ChangesetOutline: Sendable {
     mutating func count(_ kind: RowChange.Kind) {
         let last = tables.count - 1
         switch kind {
-        case .inserted: tables[last].inserted += 1
-        case .updated: tables[last].updated += 1
-        case .deleted: tables[last].deleted += 1
+        case .insert: tables[last].inserted += 1
+        case .update: tables[last].updated += 1
+        case .delete: tables[last].deleted += 1
         }
     }
 

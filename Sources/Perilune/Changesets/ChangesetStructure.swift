@@ -40,9 +40,9 @@ package struct ChangesetStructure {
     private mutating func takeEntry(_ byte: UInt8) throws -> Bool {
         switch byte {
         case UInt8(ascii: "T"): try takeHeader()
-        case 18: try takeIndirection(.inserted) && takeValues(.whole)
-        case 9: try takeIndirection(.deleted) && takeValues(deletedRow)
-        case 23: try takeIndirection(.updated) && takeValues(.former) && takeValues(.changed)
+        case 18: try takeIndirection(.insert) && takeValues(.whole)
+        case 9: try takeIndirection(.delete) && takeValues(deletedRow)
+        case 23: try takeIndirection(.update) && takeValues(.former) && takeValues(.changed)
         default: false
         }
     }

@@ -35,7 +35,7 @@ struct ChangesetWriter {
     /// Begins a change. The caller must then append the value of each column; for an update, all values before and then all values after
     /// the change.
     mutating func beginChange(_ kind: RowChange.Kind, isIndirect: Bool = false) {
-        let operation = kind == .inserted ? SQLITE_INSERT : kind == .deleted ? SQLITE_DELETE : SQLITE_UPDATE
+        let operation = kind == .insert ? SQLITE_INSERT : kind == .delete ? SQLITE_DELETE : SQLITE_UPDATE
         bytes.append(UInt8(operation))
         bytes.append(isIndirect ? 1 : 0)
     }

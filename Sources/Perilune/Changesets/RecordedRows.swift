@@ -190,11 +190,11 @@ final class RecordedRows {
         let kind: RowChange.Kind
         switch (former.values, found) {
         case (nil, nil): return
-        case (nil, _): kind = .inserted
-        case (_, nil): kind = .deleted
+        case (nil, _): kind = .insert
+        case (_, nil): kind = .delete
         case (let old?, let new?):
             if old.hasSameBytes(as: new) { return }
-            kind = .updated
+            kind = .update
         }
         writer.begin(table.name, keyPositions: table.columns.map(\.keyPosition))
         writer.beginChange(kind, isIndirect: former.isIndirect)

@@ -32,12 +32,12 @@ struct ChangesetSummary {
     private static func rows(of change: Changeset.Change) -> RowChange {
         let columns = 0..<change.columnCount
         switch change.kind {
-        case .inserted: return RowChange(kind: .inserted, after: columns.map { change.new($0) ?? .null })
-        case .deleted: return RowChange(kind: .deleted, before: columns.map { change.old($0) ?? .null })
-        case .updated:
+        case .insert: return RowChange(kind: .insert, after: columns.map { change.new($0) ?? .null })
+        case .delete: return RowChange(kind: .delete, before: columns.map { change.old($0) ?? .null })
+        case .update:
             let before = columns.map { change.old($0) ?? .null }
             return RowChange(
-                kind: .updated, before: before, after: columns.map { change.new($0) ?? before[$0] })
+                kind: .update, before: before, after: columns.map { change.new($0) ?? before[$0] })
         }
     }
 }
@@ -51,7 +51,7 @@ extension TableChanges {
         let names = columns.map(\.quotedName).joined(separator: ", ")
         let statement = try db.makeStatement(
             sql: "SELECT \(names) FROM main.\(name.quotedName) WHERE \(match)")
-        for index in rows.indices where rows[index].kind == .updated {
+        for index in rows.indices where rows[index].kind == .update {
             guard let before = rows[index].before, let after = rows[index].after else { continue }
             try statement.setArguments(StatementArguments(places.map { after[$0].databaseValue }))
             let cursor = try Row.fetchCursor(statement)

@@ -42,7 +42,7 @@ struct KeyedTableComparison {
             comparison, values in
             let (new, old) = (values[..<width], values[width...])
             guard sqlite3_value_type(old[width + comparison.key[0]]) != SQLITE_NULL else {
-                comparison.take(.inserted, new)
+                comparison.take(.insert, new)
                 return
             }
             matchCount += 1
@@ -59,7 +59,7 @@ struct KeyedTableComparison {
     private mutating func findDeleted() throws {
         try forEachRow("SELECT \(list("b")) FROM \(former) AS b WHERE NOT EXISTS (SELECT 1 FROM \(current) AS a WHERE \(match))")
         { comparison, row in
-            comparison.take(.deleted, row[...])
+            comparison.take(.delete, row[...])
         }
     }
 
@@ -72,7 +72,7 @@ struct KeyedTableComparison {
         summary.count(
             kind, key: Self.values(row, key),
             RowChange(
-                kind: kind, before: kind == .deleted ? Self.values(row) : nil, after: kind == .inserted ? Self.values(row) : nil))
+                kind: kind, before: kind == .delete ? Self.values(row) : nil, after: kind == .insert ? Self.values(row) : nil))
     }
 
     private mutating func takeUpdate(from old: PlanChangesWriter.Row, to new: PlanChangesWriter.Row, _ isChanged: [Bool]) {
@@ -80,7 +80,7 @@ struct KeyedTableComparison {
         changes.addUpdate(from: old, to: new, isChanged: isChanged)
         let key = key
         summary.count(
-            .updated, key: Self.values(new, key), RowChange(kind: .updated, before: Self.values(old), after: Self.values(new)))
+            .update, key: Self.values(new, key), RowChange(kind: .update, before: Self.values(old), after: Self.values(new)))
     }
 
     private mutating func begin() {

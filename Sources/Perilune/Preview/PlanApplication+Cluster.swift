@@ -109,11 +109,11 @@ struct ClusterPlanApplication {
             let names = try columns(of: row), table = row.table.quotedName
             let (old, former) = known(row.old, names), (new, later) = known(row.new, names)
             switch row.operation {
-            case .inserted:
+            case .insert:
                 let places = new.map { _ in "?" }.joined(separator: ", ")
                 try change("INSERT INTO \(table) (\(new.joined(separator: ", "))) VALUES (\(places))", later, row)
-            case .deleted: try change("DELETE FROM \(table) WHERE \(Self.condition(old))", former, row)
-            case .updated:
+            case .delete: try change("DELETE FROM \(table) WHERE \(Self.condition(old))", former, row)
+            case .update:
                 let assignments = new.map { "\($0) = ?" }.joined(separator: ", ")
                 try change("UPDATE \(table) SET \(assignments) WHERE \(Self.condition(old))", later + former, row)
             }

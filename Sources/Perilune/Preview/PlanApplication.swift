@@ -194,7 +194,7 @@ private struct PlanApplication {
         let sql = OwnSQL.marked("INSERT INTO \(OwnTables.changes) (table_name, operation, row_key) VALUES (?, ?, ?)")
         try changeset.forEach { change in
             // Skips deletions by the library, which removes rows that all automations have read.
-            guard change.table == OwnTables.changes, change.kind == (direction == .apply ? .inserted : .deleted) else { return }
+            guard change.table == OwnTables.changes, change.kind == (direction == .apply ? .insert : .delete) else { return }
             let values = (1...3).map { position -> String? in
                 guard case .text(let bytes) = direction == .apply ? change.new(position) : change.old(position) else {
                     return nil
@@ -242,7 +242,7 @@ private struct ConflictReport {
         let hasRow = kind == PSQL_CHANGESET_DATA || kind == PSQL_CHANGESET_CONFLICT
         let found = hasRow ? positions.compactMap { change.found($0) } : []
         let described = PlanConflict(
-            change, in: schema, expected: positions.map { change.kind == .inserted ? nil : change.old($0) },
+            change, in: schema, expected: positions.map { change.kind == .insert ? nil : change.old($0) },
             found: found.isEmpty ? nil : found)
         return PlanError(.conflict, Self.message(kind, described), conflict: described)
     }

@@ -46,13 +46,13 @@ final class PlanChangesWriter {
     /// - Parameter isChanged: Whether the value of each column changed.
     func addUpdate(from old: Row, to new: Row, isChanged: [Bool]) {
         guard failure == nil else { return }
-        changeset.beginChange(.updated)
+        changeset.beginChange(.update)
         for (index, value) in old.enumerated() { changeset.append(isKey[index] || isChanged[index] ? value : nil) }
         for (index, value) in new.enumerated() { changeset.append(isChanged[index] ? value : nil) }
         seen.begin(table, keyPositions: keyFlags)
-        seen.beginChange(.deleted)
+        seen.beginChange(.delete)
         for (index, value) in new.enumerated() { seen.append(isChanged[index] ? nil : value) }
-        outline.count(.updated)
+        outline.count(.update)
         for (index, isChanged) in isChanged.enumerated() where isChanged { outline.noteUpdated(index) }
         flush(ifMoreThan: 64 << 10)
     }

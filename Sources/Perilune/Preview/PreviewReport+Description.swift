@@ -42,9 +42,9 @@ extension RowChange {
     /// The character that marks a row in a list of changes.
     package var mark: String {
         switch kind {
-        case .inserted: "+"
-        case .updated: "~"
-        case .deleted: "-"
+        case .insert: "+"
+        case .update: "~"
+        case .delete: "-"
         }
     }
 }

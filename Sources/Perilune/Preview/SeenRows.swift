@@ -19,9 +19,9 @@ struct SeenRows {
         let spool = ByteSpool()
         let finder = RowFinder(db, schema)
         try changeset.forEach { change in
-            guard change.kind == .updated, try finder.find(change) else { return }
+            guard change.kind == .update, try finder.find(change) else { return }
             writer.begin(change.table, keyPositions: finder.isKey.map { $0 ? 1 : 0 })
-            writer.beginChange(.deleted)
+            writer.beginChange(.delete)
             for index in finder.isKey.indices {
                 let isSeen = finder.isKey[index] || change.newValue(index) == nil
                 writer.append(isSeen ? finder.value(index) : nil as OpaquePointer?)
@@ -44,7 +44,7 @@ struct SeenRows {
             guard isDifferent else { return }
             let columns = finder.isKey.indices
             conflict = PlanConflict(
-                seen, in: schema, kind: .updated, expected: columns.map { seen.old($0) },
+                seen, in: schema, kind: .update, expected: columns.map { seen.old($0) },
                 found: columns.map { StoredValue(finder.value($0)) })
         }
         return conflict

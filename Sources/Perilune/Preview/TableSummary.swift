@@ -25,9 +25,9 @@ struct TableSummary {
     ///   - change: The changed row, evaluated only if it is kept.
     mutating func count(_ kind: RowChange.Kind, key: @autoclosure () -> [StoredValue], _ change: @autoclosure () -> RowChange) {
         switch kind {
-        case .inserted: changes.inserted += 1
-        case .updated: changes.updated += 1
-        case .deleted: changes.deleted += 1
+        case .insert: changes.inserted += 1
+        case .update: changes.updated += 1
+        case .delete: changes.deleted += 1
         }
         guard rowLimit > 0 else { return }
         guard rowLimit < .max else {
@@ -49,7 +49,7 @@ struct TableSummary {
     /// Returns the counts, and the rows sorted by key.
     func finish() -> TableChanges {
         var changes = changes
-        changes.rows = [RowChange.Kind.inserted, .deleted, .updated].flatMap { samples[$0] ?? [] }.map(\.change)
+        changes.rows = [RowChange.Kind.insert, .delete, .update].flatMap { samples[$0] ?? [] }.map(\.change)
         changes.sortRows()
         return changes
     }

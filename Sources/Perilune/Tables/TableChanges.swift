@@ -34,7 +34,7 @@ public struct TableChanges: Codable, Sendable, Equatable {
     /// The positions of the columns in display order, and the number of leading columns. If rows are updated, the key and the updated
     /// columns lead.
     package var columnOrder: (columns: [Int], leading: Int) {
-        let changed = rows.filter { $0.kind == .updated }.reduce(into: Set<Int>()) { $0.formUnion($1.changedColumns) }
+        let changed = rows.filter { $0.kind == .update }.reduce(into: Set<Int>()) { $0.formUnion($1.changedColumns) }
         guard !changed.isEmpty else { return (Array(columns.indices), key.count) }
         let keys = columns.indices.filter { key.contains(columns[$0]) }
         let others = columns.indices.filter { !keys.contains($0) }
@@ -57,16 +57,7 @@ public struct RowChange: Codable, Sendable, Equatable {
     @nonexhaustive
     public enum Kind: String, Codable, Sendable {
         /// The row is inserted, updated or deleted.
-        case inserted, updated, deleted
-
-        /// The name of the kind in Lua scripts.
-        package var verb: String {
-            switch self {
-            case .inserted: "insert"
-            case .updated: "update"
-            case .deleted: "delete"
-            }
-        }
+        case insert, update, delete
     }
 
     /// The kind of the change.
@@ -101,7 +92,7 @@ extension RowChange {
         try container.encode(kind, forKey: .kind)
         try container.encodeIfPresent(before, forKey: .before)
         try container.encodeIfPresent(after, forKey: .after)
-        guard kind == .updated else { return }
+        guard kind == .update else { return }
         var extra = encoder.container(keyedBy: ReportKey.self)
         try extra.encode(changedColumns, forKey: .changed)
     }

@@ -95,7 +95,7 @@ struct TableComparison {
         result.inserted = try count(source)
         try read("SELECT \(list(new.columns.map(\.name), of: "a")) FROM \(source)\(order("a"))", if: result.inserted) {
             row in
-            RowChange(kind: .inserted, after: row)
+            RowChange(kind: .insert, after: row)
         }
     }
 
@@ -105,7 +105,7 @@ struct TableComparison {
         if let new { source += " WHERE NOT EXISTS (SELECT 1 FROM \(Self.newName(new)) AS a WHERE \(match))" }
         result.deleted = try count(source)
         try read("SELECT \(list(formerColumns, of: "b")) FROM \(source)\(order("b"))", if: result.deleted) { row in
-            RowChange(kind: .deleted, before: row)
+            RowChange(kind: .delete, before: row)
         }
     }
 
@@ -116,7 +116,7 @@ struct TableComparison {
         let columns = list(formerColumns, of: "b") + ", " + list(new.columns.map(\.name), of: "a")
         let width = new.columns.count
         try read("SELECT \(columns) FROM \(source)\(order("a"))", if: result.updated) { row in
-            RowChange(kind: .updated, before: Array(row[..<width]), after: Array(row[width...]))
+            RowChange(kind: .update, before: Array(row[..<width]), after: Array(row[width...]))
         }
     }
 
@@ -192,10 +192,10 @@ struct TableComparison {
         result.deleted = Int(counts?[1] as Double? ?? 0)
         // The reported rows contain only columns that exist in both states.
         result.columns = columns
-        for (sign, kind, count) in [(">", RowChange.Kind.inserted, result.inserted), ("<", .deleted, result.deleted)] {
+        for (sign, kind, count) in [(">", RowChange.Kind.insert, result.inserted), ("<", .delete, result.deleted)] {
             guard !names.isEmpty else { break }
             try read("SELECT \(names.joined(separator: ", ")) FROM (\(source)) WHERE n \(sign) 0", if: count) { row in
-                RowChange(kind: kind, before: kind == .deleted ? row : nil, after: kind == .inserted ? row : nil)
+                RowChange(kind: kind, before: kind == .delete ? row : nil, after: kind == .insert ? row : nil)
             }
         }
     }

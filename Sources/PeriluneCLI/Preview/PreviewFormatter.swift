@@ -97,7 +97,7 @@ struct PreviewFormatter {
         let grid = fitted.grid
         let text = grid.box(indent: "  ", header: colors.bold) { row, column, text in
             let change = table.rows[row]
-            guard let shown = fitted.shown[column], shown > 0, change.kind == .updated else { return paint(text, change.kind) }
+            guard let shown = fitted.shown[column], shown > 0, change.kind == .update else { return paint(text, change.kind) }
             if change.changedColumns.contains(order.columns[shown - 1]) { return colors.cyan(text) }
             return grid.rows[row][column].isNull ? colors.dim(text) : text
         }
@@ -108,9 +108,9 @@ struct PreviewFormatter {
 
     private func paint(_ text: String, _ kind: RowChange.Kind) -> String {
         switch kind {
-        case .inserted: colors.green(text)
-        case .updated: colors.cyan(text)
-        case .deleted: colors.red(text)
+        case .insert: colors.green(text)
+        case .update: colors.cyan(text)
+        case .delete: colors.red(text)
         }
     }
 

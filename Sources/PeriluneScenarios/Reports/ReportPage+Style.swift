@@ -41,7 +41,7 @@ extension ReportPage {
         th, td { border: 1px solid var(--line); padding: 3px 9px; text-align: left; vertical-align: top } thead th { background: var(--panel) }
         .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
         .time { display: block; padding: 0 3px; background: linear-gradient(to left, var(--info-back) var(--part), transparent var(--part)) }
-        tr.inserted { background: var(--good-back) } tr.deleted { background: var(--bad-back) } td.changed { background: var(--info-back) }
+        tr.insert { background: var(--good-back) } tr.delete { background: var(--bad-back) } td.changed { background: var(--info-back) }
         .plan { margin: 4px 0 0; font-size: 12px } .steps { margin: 4px 0; padding-left: 22px } .steps .bad, p.bad { color: var(--bad) }
         .timeline { margin: 4px 0 4px 8px; padding-left: 44px; border-left: 2px solid var(--line); font-size: 13px; max-height: 420px; overflow-y: auto }
         .timeline li::marker { color: var(--dim) } .timeline li.good::marker { color: var(--good) } .timeline li.bad, .timeline li.bad::marker { color: var(--bad) }

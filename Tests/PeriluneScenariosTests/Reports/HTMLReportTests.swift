@@ -60,7 +60,7 @@ import Testing
         ])
         #expect(page.contains("<td class=\"changed\"><del>old</del> <ins>new</ins></td>"), "\(page)")
         #expect(
-            page.contains("<tr class=\"deleted\">") && page.contains("<tr class=\"inserted\">")
+            page.contains("<tr class=\"delete\">") && page.contains("<tr class=\"insert\">")
                 && page.contains("<span class=\"dim\">NULL</span>"))
     }
 

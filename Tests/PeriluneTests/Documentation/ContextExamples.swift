@@ -183,7 +183,7 @@ extension DependencyContainer {
                     }
                 }
                 // end
-                #expect(report.tables.flatMap(\.rows).map(\.kind) == [.deleted])
+                #expect(report.tables.flatMap(\.rows).map(\.kind) == [.delete])
                 try await database.write { db in
                     try db.execute(sql: "INSERT INTO sale (id, customer, total, day) VALUES (7, 'Ibsen', 2, '2026-01-02')")
                 }

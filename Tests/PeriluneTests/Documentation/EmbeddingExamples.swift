@@ -515,7 +515,7 @@ struct EmbeddingExamples {
             }
             // end
             #expect(count == 1)
-            #expect(try deletions.rows().map(\.operation) == [.deleted])
+            #expect(try deletions.rows().map(\.operation) == [.delete])
         }
     }
 

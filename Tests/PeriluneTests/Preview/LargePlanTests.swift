@@ -87,7 +87,7 @@ import Testing
         ) {
             $0.recordingLimitInBytes = 100_000
         }
-        #expect(keyless["keyless"]?.rows == [RowChange(kind: .updated, before: [2], after: [3])])
+        #expect(keyless["keyless"]?.rows == [RowChange(kind: .update, before: [2], after: [3])])
         #expect(keyless.obstacles == ["keyless cannot be recorded: it has no PRIMARY KEY"])
         #expect(none == nil)
     }
@@ -175,7 +175,7 @@ import Testing
             let (report, plan) = try await folder.preview(
                 "db:execute([[INSERT INTO t VALUES ('a', 1); DELETE FROM t; INSERT INTO t VALUES ('A', 2)]])"
             ) { $0.recordingLimitInBytes = limit }
-            #expect(report["t"]?.rows == [RowChange(kind: .inserted, after: ["A", 2])])
+            #expect(report["t"]?.rows == [RowChange(kind: .insert, after: ["A", 2])])
             #expect(plan?.summary().map(\.counts) == [[1, 0, 0]])
         }
     }

@@ -97,7 +97,7 @@ import Testing
         let plan = try await plan(folder, "db:execute('UPDATE book SET pages = 1 WHERE id = 2')")
         try folder.execute("UPDATE book SET title = 'Piazza', pages = 5 WHERE id = 2")
         let error = await #expect(throws: PlanError.self) { try await plan.apply(to: folder.database) }
-        #expect(error?.conflict?.kind == .updated)
+        #expect(error?.conflict?.kind == .update)
         #expect(error?.conflict?.columns == ["id", "title", "pages"])
         #expect(error?.conflict?.expected == [2, "Omoo", nil])
         #expect(error?.conflict?.found == [2, "Piazza", 5])
@@ -121,7 +121,7 @@ import Testing
             let error = await #expect(throws: PlanError.self) { try await plan.apply(to: folder.database) }
             #expect(error?.code == .conflict)
             #expect(error?.message == message)
-            #expect(error?.conflict?.kind == .updated)
+            #expect(error?.conflict?.kind == .update)
         }
         #expect(try folder.values("SELECT pages FROM book WHERE id = 2") == ["322"])
         try await read.apply(to: folder.database, comparing: .changedColumns)

@@ -101,7 +101,7 @@ import Testing
         }
         let (report, plan) = try await killed.preview(
             "assert(db:fetch_value('SELECT a FROM t') == 'in the log') db:execute('DELETE FROM t')")
-        #expect(report["t"]?.rows == [RowChange(kind: .deleted, before: [1, "in the log"])])
+        #expect(report["t"]?.rows == [RowChange(kind: .delete, before: [1, "in the log"])])
         #expect(plan != nil)
         #expect(try killed.contents().keys.sorted() == ["shop.sqlite", "shop.sqlite-wal"])
     }
@@ -147,7 +147,7 @@ import Testing
     func `a preview copies databases of all kinds`(pragma: String) async throws {
         let folder = try PreviewFolder("\(pragma); \(Self.one)")
         let (report, plan) = try await folder.preview("db:execute('UPDATE t SET a = ?', 'ü') db:execute('VACUUM')")
-        #expect(report["t"]?.rows == [RowChange(kind: .updated, before: [1, "é"], after: [1, "ü"])])
+        #expect(report["t"]?.rows == [RowChange(kind: .update, before: [1, "é"], after: [1, "ü"])])
         try await #require(plan).apply(to: folder.database)
         #expect(try folder.values("SELECT a FROM t") == ["ü"])
     }

@@ -25,9 +25,9 @@ import Testing
         #expect(book.counts == [1, 1, 1])
         #expect(
             book.rows == [
-                RowChange(kind: .deleted, before: [1, "Typee", 326]),
-                RowChange(kind: .updated, before: [3, "Mardi", nil], after: [3, "Mardi", 400]),
-                RowChange(kind: .inserted, after: [4, "Redburn", nil]),
+                RowChange(kind: .delete, before: [1, "Typee", 326]),
+                RowChange(kind: .update, before: [3, "Mardi", nil], after: [3, "Mardi", 400]),
+                RowChange(kind: .insert, after: [4, "Redburn", nil]),
             ])
         #expect(book.rows[1].changedColumns == [2])
         #expect(report.schema.isEmpty && report.warnings.isEmpty && report.obstacles.isEmpty)
@@ -101,7 +101,7 @@ import Testing
         let folder = try PreviewFolder(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1), (2, 2)")
         let (report, _) = try await folder.preview("db:execute('UPDATE t SET a = a * 1.0 WHERE id = 1')")
-        #expect(report["t"]?.rows == [RowChange(kind: .updated, before: [1, 1], after: [1, .real(1)])])
+        #expect(report["t"]?.rows == [RowChange(kind: .update, before: [1, 1], after: [1, .real(1)])])
     }
 
     // MARK: - All kinds of tables
@@ -139,10 +139,10 @@ import Testing
         #expect(report["a"]?.key == ["y", "x"])
         #expect(
             report["a"]?.rows == [
-                RowChange(kind: .deleted, before: ["p", 1, 1]),
-                RowChange(kind: .updated, before: ["q", 1, 1], after: ["q", 1, 2]),
+                RowChange(kind: .delete, before: ["p", 1, 1]),
+                RowChange(kind: .update, before: ["q", 1, 1], after: ["q", 1, 2]),
             ])
-        #expect(report["b"]?.rows == [RowChange(kind: .updated, before: ["k", 1], after: ["k", .blob([0, 255])])])
+        #expect(report["b"]?.rows == [RowChange(kind: .update, before: ["k", 1], after: ["k", .blob([0, 255])])])
         try await #require(plan).apply(to: folder.database)
         #expect(try folder.values("SELECT x || y || z FROM a") == ["q12"])
     }
@@ -170,7 +170,7 @@ import Testing
         #expect(report.tables.map(\.name) == ["falling", "keyless", "made", "nulls", "recorded", "text"])
         #expect(report["keyless"]?.counts == [1, 1, 1])
         #expect(report["keyless"]?.unrecordable == "it has no PRIMARY KEY")
-        #expect(report["made"]?.rows == [RowChange(kind: .updated, before: [1, 10, 20, 11], after: [1, 11, 22, 12])])
+        #expect(report["made"]?.rows == [RowChange(kind: .update, before: [1, 10, 20, 11], after: [1, 11, 22, 12])])
         #expect(report["made"]?.unrecordable == "it has generated columns")
         #expect(report["nulls"]?.counts == [1, 1, 1])
         #expect(report["nulls"]?.unrecordable == "some of its rows have NULL in their key")
@@ -195,8 +195,8 @@ import Testing
             db:execute([[UPDATE "a""b'c" SET "x""y" = 5; UPDATE "no""key" SET "o""ne" = 2; INSERT INTO "" VALUES (1, 2)]])
             """)
         #expect(report.tables.map(\.name) == ["", "a\"b'c", "no\"key"])
-        #expect(report["a\"b'c"]?.rows == [RowChange(kind: .updated, before: [1, "2"], after: [1, "5"])])
-        #expect(report["no\"key"]?.rows == [RowChange(kind: .updated, before: [1], after: [2])])
+        #expect(report["a\"b'c"]?.rows == [RowChange(kind: .update, before: [1, "2"], after: [1, "5"])])
+        #expect(report["no\"key"]?.rows == [RowChange(kind: .update, before: [1], after: [2])])
     }
 
     @Test func `a preview distinguishes names that only Unicode considers equal`() async throws {
@@ -225,14 +225,14 @@ import Testing
         let (report, plan) = try await folder.preview(
             "db:execute[[UPDATE named SET name = 'a' WHERE v = 1; UPDATE bare SET k = 1.0 WHERE k = 1]]")
         let reason = "keys of its rows changed to values that SQLite considers equal"
-        #expect(report["named"]?.rows == [RowChange(kind: .updated, before: ["A", 1], after: ["a", 1])])
-        #expect(report["bare"]?.rows == [RowChange(kind: .updated, before: [1, 1], after: [.real(1), 1])])
+        #expect(report["named"]?.rows == [RowChange(kind: .update, before: ["A", 1], after: ["a", 1])])
+        #expect(report["bare"]?.rows == [RowChange(kind: .update, before: [1, 1], after: [.real(1), 1])])
         #expect(report.obstacles == ["bare cannot be recorded: \(reason)", "named cannot be recorded: \(reason)"])
         #expect(plan == nil)
 
         let (others, otherPlan) = try await folder.preview(
             "db:execute[[UPDATE named SET v = 3 WHERE name = 'B'; DELETE FROM bare]]")
-        #expect(others["named"]?.rows == [RowChange(kind: .updated, before: ["b", 2], after: ["b", 3])])
+        #expect(others["named"]?.rows == [RowChange(kind: .update, before: ["b", 2], after: ["b", 3])])
         #expect(otherPlan != nil)
     }
 
@@ -244,7 +244,7 @@ import Testing
         #expect(report["named"]?.rows ?? [] == [])
         let (others, plan) = try await folder.preview(
             "db:execute[[UPDATE named SET name = 'a' WHERE v = 1; UPDATE named SET name = 'A', v = 3 WHERE v = 1]]")
-        #expect(others["named"]?.rows == [RowChange(kind: .updated, before: ["A", 1], after: ["A", 3])])
+        #expect(others["named"]?.rows == [RowChange(kind: .update, before: ["A", 1], after: ["A", 3])])
         try await plan?.apply(to: folder.database)
         #expect(try folder.values("SELECT name || v FROM named ORDER BY v") == ["b2", "A3"])
     }
@@ -260,8 +260,8 @@ import Testing
         )
         #expect(
             report["t"]?.rows == [
-                RowChange(kind: .updated, before: [.real(1), "a"], after: [.real(1), "b"]),
-                RowChange(kind: .inserted, before: nil, after: [.real(2), "y"]),
+                RowChange(kind: .update, before: [.real(1), "a"], after: [.real(1), "b"]),
+                RowChange(kind: .insert, before: nil, after: [.real(2), "y"]),
             ])
         try await plan?.apply(to: folder.database)
         #expect(try folder.values("SELECT q || v FROM t ORDER BY q") == ["1.0b", "2.0y"])
@@ -332,11 +332,11 @@ import Testing
                 "changed pragma user_version",
             ])
         #expect(report.schema.last?.after == "7")
-        #expect(report["author"]?.rows == [RowChange(kind: .inserted, after: [1, "Melville"])])
+        #expect(report["author"]?.rows == [RowChange(kind: .insert, after: [1, "Melville"])])
         #expect(
             report["book"]?.rows == [
-                RowChange(kind: .updated, before: [2, "Omoo", 322, nil], after: [2, "Omoo", 322, 1]),
-                RowChange(kind: .inserted, after: [4, "Pierre", nil, 0]),
+                RowChange(kind: .update, before: [2, "Omoo", 322, nil], after: [2, "Omoo", 322, 1]),
+                RowChange(kind: .insert, after: [4, "Pierre", nil, 0]),
             ])
         #expect(report["old"]?.counts == [0, 0, 2])
         #expect(plan == nil)
@@ -387,7 +387,7 @@ import Testing
             "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (2), (3); DELETE FROM t WHERE a = 1")
         let (report, _) = try await folder.preview("db:execute('VACUUM') db:execute('INSERT INTO t VALUES (2)')")
         #expect(report["t"]?.counts == [1, 0, 0])
-        #expect(report["t"]?.rows == [RowChange(kind: .inserted, after: [2])])
+        #expect(report["t"]?.rows == [RowChange(kind: .insert, after: [2])])
     }
 
     @Test func `a script may copy another database over the previewed one`() async throws {

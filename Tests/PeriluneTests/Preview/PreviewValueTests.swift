@@ -16,13 +16,13 @@ import Testing
 
     @Test func `values of a preview have the JSON types that programs expect`() throws {
         var table = TableChanges(name: "t")
-        table.rows = [RowChange(kind: .inserted, after: [1, .real(1.5), nil, "x", .blob([255])])]
+        table.rows = [RowChange(kind: .insert, after: [1, .real(1.5), nil, "x", .blob([255])])]
         var report = PreviewReport()
         report.tables = [table]
         #expect(try report.json().contains(#""after":[1,1.5,null,"x",{"$blob":"/w=="}]"#))
         #expect(try report.json().contains(#""is_counted":true"#))
-        report.tables[0].rows = [RowChange(kind: .updated, before: [1, 2, nil], after: [1, 3, nil])]
-        #expect(try report.json().contains(#"{"after":[1,3,null],"before":[1,2,null],"changed":[1],"kind":"updated"}"#))
+        report.tables[0].rows = [RowChange(kind: .update, before: [1, 2, nil], after: [1, 3, nil])]
+        #expect(try report.json().contains(#"{"after":[1,3,null],"before":[1,2,null],"changed":[1],"kind":"update"}"#))
     }
 
     @Test func `values of a preview are sorted as in SQLite`() {

@@ -56,7 +56,7 @@ struct RecordedChanges {
         let entry = try state.makeTable()
         let before = try row.before.map { try fields($0, of: table, in: state) }
         let after = try row.after.map { try fields($0, of: table, in: state) }
-        try entry.rawSet("op", .string(LuaString(row.kind.verb)))
+        try entry.rawSet("op", .string(LuaString(row.kind.rawValue)))
         try entry.rawSet("table", .string(LuaString(table.name)))
         try entry.rawSet("columns", state.encode(table.columns))
         try entry.rawSet("key_columns", state.encode(table.key))
