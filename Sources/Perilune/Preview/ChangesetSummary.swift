@@ -52,14 +52,14 @@ extension TableChanges {
         let statement = try db.makeStatement(
             sql: "SELECT \(names) FROM main.\(name.quotedName) WHERE \(match)")
         for index in rows.indices where rows[index].kind == .update {
-            guard let before = rows[index].before, let after = rows[index].after else { continue }
+            guard let before = rows[index].oldValues, let after = rows[index].newValues else { continue }
             try statement.setArguments(StatementArguments(places.map { after[$0].databaseValue }))
             let cursor = try Row.fetchCursor(statement)
             guard try cursor.next() != nil else { continue }
             let row = columns.indices.map { StoredValue(statement.sqliteStatement, column: $0) }
             // Equal values before and after mean that the column was omitted.
-            rows[index].before = before.indices.map { before[$0] == after[$0] ? row[$0] : before[$0] }
-            rows[index].after = row
+            rows[index].oldValues = before.indices.map { before[$0] == after[$0] ? row[$0] : before[$0] }
+            rows[index].newValues = row
         }
     }
 }

@@ -29,10 +29,10 @@ extension TableChanges {
     }
 
     private func description(of row: RowChange) -> String {
-        let values = row.after ?? row.before ?? []
-        let changed = row.changedColumns
+        let values = row.newValues ?? row.oldValues ?? []
+        let changed = row.changedPlaces
         return zip(columns, values).enumerated().map { index, column in
-            let former = changed.contains(index) ? row.before.map { "\($0[index]) -> " } : nil
+            let former = changed.contains(index) ? row.oldValues.map { "\($0[index]) -> " } : nil
             return "\(column.0) \(former ?? "")\(column.1)"
         }.joined(separator: ", ")
     }

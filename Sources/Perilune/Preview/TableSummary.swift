@@ -51,6 +51,7 @@ struct TableSummary {
         var changes = changes
         changes.rows = [RowChange.Kind.insert, .delete, .update].flatMap { samples[$0] ?? [] }.map(\.change)
         changes.sortRows()
+        changes.nameValues()
         return changes
     }
 }

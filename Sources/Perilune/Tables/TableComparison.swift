@@ -83,6 +83,7 @@ struct TableComparison {
             if new != nil, old != nil { try findUpdated() }
             result.sortRows()
         }
+        result.nameValues()
         return result
     }
 

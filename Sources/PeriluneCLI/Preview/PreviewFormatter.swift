@@ -83,11 +83,11 @@ struct PreviewFormatter {
     private func grid(_ table: TableChanges) -> String {
         let order = table.columnOrder
         let rows = table.rows.map { row -> [(cell: Cell, text: String)] in
-            let cells = (row.after ?? row.before ?? []).map(Cell.init)
-            let changed = Set(row.changedColumns)
+            let cells = (row.newValues ?? row.oldValues ?? []).map(Cell.init)
+            let changed = Set(row.changedPlaces)
             return [(.text([]), row.mark)]
                 + order.columns.map { column in
-                    let old = changed.contains(column) ? row.before.map { Cell($0[column]) } : nil
+                    let old = changed.contains(column) ? row.oldValues.map { Cell($0[column]) } : nil
                     return (cells[column], Self.text(cells[column], was: old))
                 }
         }
@@ -98,7 +98,7 @@ struct PreviewFormatter {
         let text = grid.box(indent: "  ", header: colors.bold) { row, column, text in
             let change = table.rows[row]
             guard let shown = fitted.shown[column], shown > 0, change.kind == .update else { return paint(text, change.kind) }
-            if change.changedColumns.contains(order.columns[shown - 1]) { return colors.cyan(text) }
+            if change.changedPlaces.contains(order.columns[shown - 1]) { return colors.cyan(text) }
             return grid.rows[row][column].isNull ? colors.dim(text) : text
         }
         let hidden = order.columns.count + 1 - fitted.shown.count { $0 != nil }

@@ -156,9 +156,9 @@ package struct ReportPage {
     package static func changes(_ table: TableChanges) -> String {
         let order = table.columnOrder.columns
         let rows = table.rows.map { row -> String in
-            let values = row.after ?? row.before ?? [], changed = Set(row.changedColumns)
+            let values = row.newValues ?? row.oldValues ?? [], changed = Set(row.changedPlaces)
             let cells = order.map { index -> String in
-                guard changed.contains(index), let before = row.before else { return "<td>\(value(values[index]))</td>" }
+                guard changed.contains(index), let before = row.oldValues else { return "<td>\(value(values[index]))</td>" }
                 return "<td class=\"changed\"><del>\(value(before[index]))</del> <ins>\(value(values[index]))</ins></td>"
             }
             return

@@ -179,7 +179,7 @@ extension DependencyContainer {
                 // example
                 for table in report.tables {
                     for row in table.rows {
-                        print(row.kind, table.columns, row.before ?? [])
+                        print(row.kind, row.key, row.before?["total"] ?? .null)
                     }
                 }
                 // end

@@ -46,7 +46,7 @@ import Testing
                 let preview = try await ScriptPreview(of: source, options: options)
                 try await preview.host.run(source: "db:execute(\"INSERT INTO sale (total, label) VALUES (5, 'b')\")")
                 let (report, plan) = try await preview.finish()
-                #expect(report.tables.first { $0.name == "audit" }?.rows.first?.after == [2, 15])
+                #expect(report.tables.first { $0.name == "audit" }?.rows.first?.newValues == [2, 15])
                 #expect(plan != nil)
             }
         }

@@ -29,7 +29,13 @@ import Testing
                 RowChange(kind: .update, before: [3, "Mardi", nil], after: [3, "Mardi", 400]),
                 RowChange(kind: .insert, after: [4, "Redburn", nil]),
             ])
-        #expect(book.rows[1].changedColumns == [2])
+        #expect(book.rows.map(\.key) == [[1], [3], [4]])
+        #expect(book.rows[1].changedColumns == ["pages"])
+        #expect(book.rows[1].before?["pages"] == .null && book.rows[1].after?["pages"] == 400)
+        #expect(book.rows[0].before?["title"] == "Typee" && book.rows[0].after == nil)
+        #expect(book.rows[2].after?["title"] == "Redburn" && book.rows[2].before == nil)
+        let decoded = try JSONDecoder().decode(TableChanges.self, from: JSONEncoder().encode(book))
+        #expect(decoded == book && decoded.rows[1].key == [3] && decoded.rows[1].after?["pages"] == 400)
         #expect(report.schema.isEmpty && report.warnings.isEmpty && report.obstacles.isEmpty)
         #expect(report.hasChanges)
         #expect(plan != nil)
@@ -85,7 +91,7 @@ import Testing
         ) { $0.rowLimit = 3 }
         let table = try #require(report["t"])
         #expect(table.counts == [4998, 2, 0])
-        #expect(table.rows.map { $0.after?[0] } == [1, 2, 3, 4, 5])
+        #expect(table.rows.map { $0.newValues?[0] } == [1, 2, 3, 4, 5])
         #expect(table.hiddenCount == 4995)
     }
 
@@ -213,7 +219,7 @@ import Testing
         #expect(
             report.tables.map { Array($0.name.unicodeScalars) } == ["ä", "e\u{301}", "\u{e9}"].map { Array($0.unicodeScalars) })
         #expect(report.tables.map(\.columns) == [["id", "b"], ["id", "c"], ["id", "d"]])
-        #expect(report.tables.flatMap(\.rows).map(\.after) == [[1, 2], [3, 4], [5, 6]])
+        #expect(report.tables.flatMap(\.rows).map(\.newValues) == [[1, 2], [3, 4], [5, 6]])
     }
 
     @Test func `keys that are replaced by equal keys are reported and prevent a plan`() async throws {
@@ -474,7 +480,7 @@ import Testing
             """
         ) { $0.recordingLimitInBytes = 100_000 }
         #expect(report["t"]?.counts == [20000, 0, 0])
-        #expect(report["t"]?.rows.map { $0.after?[0] } == (1...10).map { .integer($0) })
+        #expect(report["t"]?.rows.map { $0.newValues?[0] } == (1...10).map { .integer($0) })
         #expect(report.obstacles == [])
         #expect(plan?.summary().map(\.counts) == [[20000, 0, 0]])
     }

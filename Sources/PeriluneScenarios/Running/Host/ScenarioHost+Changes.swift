@@ -54,8 +54,8 @@ struct RecordedChanges {
 
     private func entry(_ row: RowChange, of table: TableChanges, in state: LuaState) throws -> LuaTable {
         let entry = try state.makeTable()
-        let before = try row.before.map { try fields($0, of: table, in: state) }
-        let after = try row.after.map { try fields($0, of: table, in: state) }
+        let before = try row.oldValues.map { try fields($0, of: table, in: state) }
+        let after = try row.newValues.map { try fields($0, of: table, in: state) }
         try entry.rawSet("op", .string(LuaString(row.kind.rawValue)))
         try entry.rawSet("table", .string(LuaString(table.name)))
         try entry.rawSet("columns", state.encode(table.columns))
@@ -68,10 +68,7 @@ struct RecordedChanges {
         try entry.rawSet("key", .table(key))
         try entry.rawSet("before", before.map { .table($0) } ?? .nil)
         try entry.rawSet("after", after.map { .table($0) } ?? .nil)
-        if let old = row.before, let new = row.after {
-            try entry.rawSet(
-                "changed", state.encode(table.columns.indices.filter { old[$0] != new[$0] }.map { table.columns[$0] }))
-        }
+        if row.kind == .update { try entry.rawSet("changed", state.encode(row.changedColumns)) }
         return entry
     }
 
