@@ -47,14 +47,15 @@ struct MigrationBinding {
         return list
     }
 
-    /// Runs the text of a Lua file, which must return the migration. While it is loading, the file cannot use databases.
+    /// Runs the text of a Lua file with an argument. The file must return the migration, and cannot use databases while it is loading.
     private static func load(_ arguments: LuaArguments) throws -> [LuaValue] {
         let state = try arguments.state
         let chunk = try state.load(arguments.get(1, as: LuaString.self), named: arguments.get(2))
+        let argument = arguments[3]
         return try state.withUnsafeStack { L, _ in
             let outer = pdb_enter_place(L, PDB_IN_MIGRATION_FILE)
             defer { _ = pdb_enter_place(L, outer) }
-            return try chunk.call([])
+            return try chunk.call([argument])
         }
     }
 }

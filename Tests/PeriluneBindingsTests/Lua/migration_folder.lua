@@ -111,6 +111,14 @@ test("the main chunk of a migration file cannot use a database", function()
   db:execute("CREATE TABLE b (x)")
 end)
 
+test("the main chunk of a migration file receives no database", function()
+  local path = folder{ ["a.lua"] = 'local db = ...\ndb:execute("CREATE TABLE a (x)")' }
+  local err = fails("nested_access", perilune.migrator, { folder = path })
+  equal(err.message, "the main chunk of a migration file receives no database; return a function(db) that uses it")
+  matches(err.file, "a.lua")
+  equal(err.line, 2)
+end)
+
 test("two migration files with the same name are refused", function()
   local path = folder{ ["a.lua"] = "return function() end", ["a.sql"] = "" }
   matches(fails("argument", perilune.migrator, { folder = path }), "`a` exists twice")

@@ -34,6 +34,13 @@ local function read(path, value)
   return options, value.up
 end
 
+--- The argument of the main chunks of migration files: `local db = ...` gets a value whose first use raises an error.
+local no_database = setmetatable({}, {
+  __index = function()
+    errors.raise("nested_access", "the main chunk of a migration file receives no database; return a function(db) that uses it")
+  end,
+})
+
 --- Registers the migrations of a folder.
 -- @tparam table functions the native functions for migrations
 -- @tparam string path
@@ -45,7 +52,7 @@ return function(functions, path, add)
   local files = functions.folder(path)
   for _, file in ipairs(files) do
     if file.is_sql then file.options = { down = file.down }
-    else file.options, file.up = read(file.path, (functions.load(file.text, file.path))) end
+    else file.options, file.up = read(file.path, (functions.load(file.text, file.path, no_database))) end
   end
   for _, file in ipairs(files) do
     add(file.name, file.options, file.up, { sql = file.is_sql and file.text or nil, file = file.path, checksum = file.checksum })
