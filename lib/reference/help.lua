@@ -188,7 +188,12 @@ local function names_of(index)
       if field.name:find("^[%a_]") then
         put(field.name, "field", field)
         put(reference.shown(class) .. "." .. field.name, "field", field)
+        put(class.name .. "." .. field.name, "field", field)
       end
+    end
+    for _, item in ipairs(class.members) do
+      put(class.name .. "." .. item.member, "function", item)
+      put(class.name .. ":" .. item.member, "function", item)
     end
   end
   for _, page in ipairs(index.pages) do
@@ -294,11 +299,35 @@ local function field_named(name)
   end
 end
 
+--- Returns the functions, classes and fields with a name, which may have `perilune.` before it or lack it.
+local function entries_named(names, name)
+  return names[name] or names["perilune." .. name] or names[name:match("^perilune[.:](.+)$") or ""] or names[field_named(name) or ""]
+end
+
+--- The sections of `other_names` for the words before the separator of a name, and for a name without one.
+local sections = {
+  db = { "database" }, t = { "table", "scenario_t" }, class = { "class", "request" }, record_class = { "class", "request" },
+}
+local plain_sections = { "perilune", "class", "request", "database", "record" }
+
+--- Returns what to use in place of a name from another library, such as `perilune.open`; nil if none is known.
+-- @tparam table other_names the module `perilune.runtime.other_names`
+function help.replacement(other_names, name)
+  local owner, member = name:lower():match("^(.-)[.:]([%w_]+)$")
+  owner = owner and owner:gsub("^perilune%.", "")
+  -- The patterns of `other_names.find` would match misspelled names, too.
+  for _, section in ipairs(owner and (sections[owner] or { owner }) or plain_sections) do
+    for list, use in pairs(other_names.sections[section] or {}) do
+      if (" " .. list .. " "):find(" " .. (member or name:lower()) .. " ", 1, true) then return use end
+    end
+  end
+end
+
 --- Returns the text for a name. For an unknown name, returns nil and all names.
 function help.text(index, name)
   local names = names_of(index)
   local topic = topic_named(name)
-  local found = names[name:lower()] or names["perilune." .. name:lower()] or names[field_named(name:lower()) or ""]
+  local found = entries_named(names, name:lower())
   if not found and not topic then return nil, all_names(names) end
   found = table.move(found or {}, 1, #(found or {}), 1, {})
   -- A page contains its class of the same name, and more.

@@ -169,7 +169,7 @@ end
 
 function readers.class(block, text)
   text = text:gsub("^%(exact%) ", function() block.is_exact = true return "" end)
-  block.class, block.parent = text:match("^([%w_.]+): ?([%w_.]+)$")
+  block.class, block.parent = text:match("^([%w_.]+) ?: ?([%w_.]+)$")
   block.class = block.class or text
 end
 
