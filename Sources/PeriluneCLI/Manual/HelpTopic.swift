@@ -80,12 +80,29 @@ struct HelpTopic {
         defer { state.close() }
         let answer = try Self.ask("text", name, in: state)
         if case .string(let text)? = answer.first { return text.bytes }
-        throw CommandFailure(report(among: commands + (try answer.last.map { try [String].fromLua($0) } ?? [])))
+        let names = commands + (try answer.last.map { try [String].fromLua($0) } ?? [])
+        throw CommandFailure(report(among: names, replacement: try replacement(in: state)))
+    }
+
+    /// Returns what to use in place of a name from another library, such as `perilune.open`; `nil` if none is known.
+    private func replacement(in state: LuaState) throws -> String? {
+        try state.addModuleResolver { name in
+            switch name {
+            case "perilune.runtime.other_names":
+                LibraryModules.perilune.source(of: name).map { .source(LuaString($0), name: name) }
+            // Only functions that raise errors use this module.
+            case "perilune.native.errors": .source("return {}", name: name)
+            default: nil
+            }
+        }
+        guard case .string(let use)? = try Self.ask("replacement", name, in: state).first else { return nil }
+        return use.description
     }
 
     private static let question = """
         local kind, name = ...
         local reference, help = require "reference", require "reference.help"
+        if kind == "replacement" then return help.replacement(require "perilune.runtime.other_names", name) end
         local index = reference.read(source)
         if kind == "json" then return require("reference.data").json(index) end
         if kind == "page" then return help.page(index, name) end
@@ -93,9 +110,9 @@ struct HelpTopic {
         return help.text(index, name)
         """
 
-    private func report(among names: [String]) -> ErrorReport {
+    private func report(among names: [String], replacement: String?) -> ErrorReport {
         var report = ErrorReport("no help on \(name)", kind: "usage")
-        if let use = OtherCommands.replacement(for: name) {
+        if let use = OtherCommands.replacement(for: name) ?? replacement {
             report.help = use
             return report
         }

@@ -38,6 +38,8 @@ import Testing
         ("conditions", "request:filter("), ("text table", "Text tables in scenarios\n"), ("jest", "Testing scripts\n"),
         ("tests", "  check(value, message)\n"), ("tests", "`scenario(name, options, function(t) ... end)`"),
         ("automations", "The guide DurableAutomations describes"),
+        ("durable_run", "run:wait_for("), ("perilune.durable_run", "and all that perilune.automation_context has"),
+        ("perilune.row.get", "row:get("), ("perilune.row:get", "row:get("), ("perilune.given", "t.given"),
         ("exit-codes", "75: another process holds a lock"), ("exit", "Exit statuses of the command\n"),
         ("perilune.toml", "`perilune settings` lists all settings"), ("backup", "db:backup_to("), ("cron", "perilune.schedule("),
     ])
@@ -53,6 +55,18 @@ import Testing
         #expect(
             result.errors.hasSuffix("; names in Swift are in the documentation that `scripts/docs` builds\n"), "\(result.errors)")
         #expect(try TestFolder().perilune("help", "zzzzzz").errors.hasSuffix("`perilune help` the commands\n"))
+    }
+
+    @Test(arguments: [
+        ("perilune.open", "help  use perilune.queue(path)"), ("open", "help  use perilune.queue(path)"),
+        ("db:connect", "help  use perilune.queue(path)"), ("Class:find_by", "help  use fetch_one(key)"),
+        ("perilune.json.parse", "help  use perilune.json.decode(text)"), ("statement:to_sql", "help  use statement:sql()"),
+        ("shell", "help  use `perilune console`"), ("perilune.quue", "help  did you mean `perilune.queue`?"),
+    ])
+    func `help on a name of another library shows what to use in its place`(name: String, help: String) throws {
+        let result = try TestFolder().perilune("help", name)
+        #expect(result.status == 64)
+        #expect(result.errors.contains(help), "\(result.errors)")
     }
 
     @Test func `help on a subcommand shows the help of that subcommand`() throws {
