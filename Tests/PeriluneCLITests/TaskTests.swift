@@ -48,7 +48,7 @@ import Testing
         Task(
             "a query as a table, wide letters in line", "$PERILUNE query --format table 'SELECT name, id FROM author'",
             "│ 夏目漱石        │  2 │"),
-        Task("a query as CSV", "$PERILUNE query --format csv 'SELECT * FROM book'", "3,,\r\n"),
+        Task("a query as CSV", "$PERILUNE query --format csv 'SELECT * FROM book'", "3,,\n"),
         Task("a query as TSV", "$PERILUNE query --format tsv 'SELECT * FROM book'", "1\tTypee\t1\n"),
         Task("a query as JSON", "$PERILUNE query --format json 'SELECT count(*) AS n FROM book'", "[{\"n\":3}]"),
         Task("a query as Markdown", "$PERILUNE query --format markdown 'SELECT id FROM author'", "|  id |\n| --: |\n"),
@@ -58,7 +58,7 @@ import Testing
             "INSERT INTO \"copy\" (\"id\") VALUES (1);"),
         Task(
             "a query into a file whose name says how", "$PERILUNE query --output out.csv 'SELECT id FROM author'; cat out.csv",
-            "id\r\n1\r\n2\r\n"),
+            "id\n1\n2\n"),
         Task(
             "a value by a parameter", "$PERILUNE query --format csv 'SELECT name FROM author WHERE id = :id' -p id=1",
             "Herman Melville"),
@@ -83,7 +83,7 @@ import Testing
         Task(
             "rows of a CSV file",
             "$PERILUNE import authors.csv --table author; $PERILUNE query --format csv 'SELECT name FROM author WHERE id > 2'",
-            "Émile Zola\r\n\"O'Brien, Flann\"\r\n"),
+            "Émile Zola\n\"O'Brien, Flann\"\n"),
         Task(
             "rows of a file that is not UTF-8, into a new table",
             "$PERILUNE import latin.csv --table place --create; $PERILUNE query 'SELECT * FROM place'", "{\"name\":\"café\"}"),

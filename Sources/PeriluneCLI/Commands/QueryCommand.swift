@@ -19,7 +19,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
             In JSON a blob is {"$blob":"<base64>"}, text that is not UTF-8
             {"$text":"<base64>"}, infinity 9e999, and the second of two columns with the
             name a is a_2. `import` reads these forms. In CSV and TSV a blob is x'00ff' and
-            infinity Inf, which `import` reads as text.
+            infinity Inf, which `import` reads as text. Lines of all formats end with LF.
 
             EXAMPLES:
               perilune query --database x.sqlite 'SELECT * FROM shop WHERE id = :id' -p id=7

@@ -1,19 +1,19 @@
 internal import PeriluneRecords
 
-/// A formatter for CSV according to RFC 4180, with a header, CRLF line ends and quotes only where needed; or for TSV, with tabs and
-/// LF line ends.
+/// A formatter for CSV with a header, and quotes only where needed; or for TSV, with tabs.
+///
+/// Lines end with LF, unlike in RFC 4180: with CRLF, a shell or `cut` would take the CR for a part of the last field. A field that contains
+/// a line end is quoted.
 ///
 /// NULL is an empty field, and empty text is `""`. Text keeps its stored bytes; blobs are written as `x'00ff'`, and booleans as 0 and 1 as
 /// in SQLite, so that all values can be imported again.
 struct CSVFormatter: ResultFormatter {
     private let columns: [String]
     private let separator: UInt8
-    private let lineEnd: String
 
-    init(columns: [String], separator: UInt8 = UInt8(ascii: ","), lineEnd: String = "\r\n") {
+    init(columns: [String], separator: UInt8 = UInt8(ascii: ",")) {
         self.columns = columns
         self.separator = separator
-        self.lineEnd = lineEnd
     }
 
     mutating func begin(_ output: inout [UInt8]) {
@@ -30,7 +30,7 @@ struct CSVFormatter: ResultFormatter {
             case .integer, .real, .blob: output.append(cell.displayText)
             }
         }
-        output.append(lineEnd)
+        output.append(UInt8(ascii: "\n"))
     }
 
     private func writeText(_ bytes: [UInt8], to output: inout [UInt8]) {

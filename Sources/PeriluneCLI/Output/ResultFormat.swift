@@ -40,7 +40,7 @@ enum ResultFormat: String, CaseIterable, Sendable {
             }
         case .box: TableFormatter(columns: columns, colors: colors)
         case .csv: CSVFormatter(columns: columns)
-        case .tsv: CSVFormatter(columns: columns, separator: 0x09, lineEnd: "\n")
+        case .tsv: CSVFormatter(columns: columns, separator: 0x09)
         case .html: HTMLFormatter(columns: columns, pageTitle: pageTitle)
         case .insert: InsertFormatter(columns: columns, table: table)
         case .json: JSONFormatter(columns: columns)

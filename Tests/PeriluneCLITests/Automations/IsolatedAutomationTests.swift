@@ -80,7 +80,7 @@ import Testing
         #expect(result.output.contains("7"), "\(result.output)")
         #expect(
             try folder.perilune("query", "--database", "x.sqlite", "--format", "csv", "SELECT count(*) AS n FROM t").output
-                == "n\r\n0\r\n")
+                == "n\n0\n")
     }
 
     @Test func `an isolated service keeps running after runs that fail or exceed their limits`() throws {

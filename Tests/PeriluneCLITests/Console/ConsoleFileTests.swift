@@ -10,7 +10,7 @@ import Testing
         let console = try ConsoleProcess(in: folder)
         _ = console.run("SELECT id, title FROM book ORDER BY id")
         #expect(console.run(":save books.csv") == ["3 rows written to books.csv"])
-        #expect(try folder.read("books.csv") == "id,title\r\n1,Typee\r\n2,Moby-Dick\r\n3,La Peste\r\n")
+        #expect(try folder.read("books.csv") == "id,title\n1,Typee\n2,Moby-Dick\n3,La Peste\n")
         _ = console.run("for i = 4, 60 do Book:insert{ id = i, title = 'b' .. i } end")
         _ = console.run("Book:select('id')")
         #expect(console.run(":save all.jsonl") == ["60 rows written to all.jsonl"])

@@ -15,7 +15,7 @@ import Testing
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(["library.sqlite", "--preview"], prompt: Self.preview, in: folder)
         #expect(console.run("UPDATE author SET name = 'H. M.' WHERE id = 1", prompt: Self.changed) == ["1 row changed"])
-        #expect(try names(in: folder) == "name\r\nHerman Melville\r\nAlbert Camus\r\n")
+        #expect(try names(in: folder) == "name\nHerman Melville\nAlbert Camus\n")
         let changes = console.run(":changes", prompt: Self.changed)
         #expect(changes.first == "Would change in library.sqlite: 1 row updated", "\(changes)")
         #expect(changes.contains { $0.contains("Herman Melville → H. M.") }, "\(changes)")
@@ -30,7 +30,7 @@ import Testing
         let question = console.process.screen { $0.lineBeforeCursor.hasSuffix("[y/N] ") }
         #expect(question.lineBeforeCursor == "Apply to library.sqlite: author ~1? [y/N] ")
         #expect(console.run("y").contains("applied to library.sqlite: author ~1"))
-        #expect(try names(in: folder) == "name\r\nMelville\r\nAlbert Camus\r\n")
+        #expect(try names(in: folder) == "name\nMelville\nAlbert Camus\n")
         #expect(console.run(":changes") == ["Would change in library.sqlite: nothing"])
         #expect(console.end() == 0)
     }
@@ -46,7 +46,7 @@ import Testing
         console.process.screen { $0.lineBeforeCursor.hasSuffix("[y/N] ") }
         let shown = console.run("y", prompt: Self.changed)
         #expect(shown.contains { $0.contains("nothing was applied") }, "\(shown)")
-        #expect(try names(in: folder) == "name\r\ntheirs\r\nAlbert Camus\r\n")
+        #expect(try names(in: folder) == "name\ntheirs\nAlbert Camus\n")
         console.process.press("\u{4}")
         let question = console.process.screen { $0.lineBeforeCursor.hasSuffix("[y/N] ") }
         #expect(question.lineBeforeCursor == "The preview has changes that are not applied. Discard them? [y/N] ")

@@ -221,8 +221,8 @@ import Testing
     @Test func `a command after a statement without a semicolon runs`() throws {
         let folder = try TestFolder(["a.sql": "SELECT 3 AS a\n:save b.csv\n"])
         let result = try folder.perilune("console", input: "SELECT 1 AS a,\n  2 AS b\n:save a.csv\n:read a.sql\nSELECT x;\n")
-        #expect(try folder.read("a.csv") == "a,b\r\n1,2\r\n")
-        #expect(try folder.read("b.csv") == "a\r\n3\r\n")
+        #expect(try folder.read("a.csv") == "a,b\n1,2\n")
+        #expect(try folder.read("b.csv") == "a\n3\n")
         #expect(result.errors.contains("error: near line 5: no such column: x\n"), "\(result.errors)")
     }
 

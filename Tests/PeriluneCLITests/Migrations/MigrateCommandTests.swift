@@ -62,11 +62,11 @@ import Testing
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--format", "csv")
         #expect(result.status == 0)
         #expect(result.errors == "created the database x.sqlite\n")
-        let lines = result.output.split(separator: "\r\n")
+        let lines = result.output.split(separator: "\n")
         #expect(lines.first == "migration,seconds")
         #expect(lines.dropFirst().map { $0.split(separator: ",")[0] } == ["0001_create", "0002_pages"])
         #expect(lines.dropFirst().allSatisfy { Double($0.split(separator: ",")[1]) != nil })
-        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
+        #expect(try tables(folder) == "n\nbook grdb_migrations\n")
         #expect(try copies(folder) == [])
     }
 
@@ -80,7 +80,7 @@ import Testing
     @Test func `the migration folder can be given, even with trailing slashes`() throws {
         let folder = try TestFolder(["db/steps/a.sql": "CREATE TABLE a (x)"])
         #expect(try folder.perilune("migrate", "db/steps//", "--database", "x.sqlite").status == 0)
-        #expect(try tables(folder) == "n\r\na grdb_migrations\r\n")
+        #expect(try tables(folder) == "n\na grdb_migrations\n")
     }
 
     @Test func `the last migration to apply can be chosen`() throws {
@@ -137,10 +137,10 @@ import Testing
         #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--no-backup").status == 0)
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--down", "--format", "csv")
         #expect(result.status == 0)
-        #expect(result.output == "migration,status\r\n0003_shelf,undone\r\n")
+        #expect(result.output == "migration,status\n0003_shelf,undone\n")
         #expect(result.errors == "copied the database to x.sqlite.before-undoing-0003_shelf.sqlite\n")
-        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
-        #expect(try tables(folder, copies(folder)[0]) == "n\r\nbook grdb_migrations shelf\r\n")
+        #expect(try tables(folder) == "n\nbook grdb_migrations\n")
+        #expect(try tables(folder, copies(folder)[0]) == "n\nbook grdb_migrations shelf\n")
     }
 
     @Test func `all migrations after a given one are undone, or none if one has no undo step`() throws {
@@ -150,7 +150,7 @@ import Testing
         #expect(dry.errors == "this was a dry run: x.sqlite is unchanged\n")
         let result = try folder.perilune(
             "migrate", "--database", "x.sqlite", "--down", "--to", "0001_create", "--no-backup", "--format", "csv")
-        #expect(result.output == "migration,status\r\n0003_shelf,undone\r\n0002_pages,undone\r\n")
+        #expect(result.output == "migration,status\n0003_shelf,undone\n0002_pages,undone\n")
         let again = try folder.perilune("migrate", "--database", "x.sqlite", "--down", "--to", "0001_create")
         #expect((again.status, again.errors) == (0, "nothing to undo\n"))
         #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--no-backup").status == 0)
@@ -159,7 +159,7 @@ import Testing
         #expect(failed.status == 1)
         #expect(failed.errors.contains("error: the migration `0002_pages` cannot be undone; add a `down`"))
         #expect(failed.errors.contains("nothing was undone\nthe database is unchanged, and the copy was removed"))
-        #expect(try tables(folder) == "n\r\nbook grdb_migrations shelf\r\n")
+        #expect(try tables(folder) == "n\nbook grdb_migrations shelf\n")
         #expect(try copies(folder) == [])
     }
 
@@ -183,7 +183,7 @@ import Testing
             "migrations/lib/names.lua": "return { 'found' }",
         ])
         #expect(try folder.perilune("migrate", "--database", "x.sqlite").status == 0)
-        #expect(try tables(folder) == "n\r\nfound grdb_migrations\r\n")
+        #expect(try tables(folder) == "n\nfound grdb_migrations\n")
     }
 
     // MARK: - Failures
@@ -209,9 +209,9 @@ import Testing
                   help  did you mean `title`?  book has: id, title, pages
 
                 """)
-        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
+        #expect(try tables(folder) == "n\nbook grdb_migrations\n")
         let status = try folder.perilune("migrate", "--database", "x.sqlite", "--status", "--format", "csv")
-        #expect(status.output.contains("0003_index,applied\r\n0004_fill,pending\r\n0005_never,pending\r\n"))
+        #expect(status.output.contains("0003_index,applied\n0004_fill,pending\n0005_never,pending\n"))
     }
 
     @Test func `a suggestion includes the columns that the failed migration has added`() throws {
@@ -326,7 +326,7 @@ import Testing
         process.interrupt()
         let result = try process.wait()
         #expect(result.status == 130)
-        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
+        #expect(try tables(folder) == "n\nbook grdb_migrations\n")
     }
 
     // MARK: - Status
@@ -371,8 +371,8 @@ import Testing
         #expect((pending.status, pending.output, pending.errors) == (2, "", "1 migration is pending: 0003\n"))
         let both = try folder.perilune("migrate", "--database", "x.sqlite", "--check", "--status", "--format", "csv")
         #expect(both.status == 2)
-        #expect(both.output.hasSuffix("0003,pending\r\n"))
-        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
+        #expect(both.output.hasSuffix("0003,pending\n"))
+        #expect(try tables(folder) == "n\nbook grdb_migrations\n")
     }
 
     @Test func `applied migrations that are missing from the folder are reported`() throws {
@@ -389,8 +389,8 @@ import Testing
         let folder = try migrated(["migrations/0003_x.sql": "DROP TABLE book"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect(result.errors == "copied the database to x.sqlite.before-0003_x.sqlite\n")
-        #expect(try tables(folder) == "n\r\ngrdb_migrations\r\n")
-        #expect(try tables(folder, "x.sqlite.before-0003_x.sqlite") == "n\r\nbook grdb_migrations\r\n")
+        #expect(try tables(folder) == "n\ngrdb_migrations\n")
+        #expect(try tables(folder, "x.sqlite.before-0003_x.sqlite") == "n\nbook grdb_migrations\n")
         #expect(!folder.exists("x.sqlite.before-0003_x.sqlite-wal"))
     }
 
@@ -430,7 +430,7 @@ import Testing
         #expect(result.output == "true\n", "\(result.errors)")
         let copied = try folder.perilune(
             "query", "--database", "x.sqlite.before-0003.sqlite", "--format", "csv", "SELECT title FROM book")
-        #expect(copied.output == "title\r\nin the log\r\n")
+        #expect(copied.output == "title\nin the log\n")
     }
 
     @Test func `no copy is made of an empty database or if copies are switched off`() throws {
@@ -448,7 +448,7 @@ import Testing
         #expect(result.status == 0)
         #expect(result.output.hasPrefix("{\"migration\":\"0003_x\",\"seconds\":"))
         #expect(result.errors == "this was a dry run: x.sqlite is unchanged\n")
-        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
+        #expect(try tables(folder) == "n\nbook grdb_migrations\n")
         #expect(try copies(folder) == [])
         let new = try folder.perilune("migrate", "--database", "new.sqlite", "--dry-run")
         #expect(new.status == 0)
@@ -556,7 +556,7 @@ import Testing
 
                 """)
         #expect(failed.errors.hasPrefix("0004 was rolled back; applied: 0003\nerror: no such table: bok\n"))
-        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
+        #expect(try tables(folder) == "n\nbook grdb_migrations\n")
     }
 
     // MARK: - Usage
@@ -640,7 +640,7 @@ import Testing
         let folder = try TestFolder(["migrations/1_a.sql": "CREATE TABLE a (x)", "migrations/2_b.sql": "CREATE TABLE b (x)"])
         var result = try folder.perilune("migrate", "--database", "none.sqlite", "--status", "--format", "csv")
         #expect(result.status == 0)
-        #expect(result.output == "migration,status\r\n1_a,pending\r\n2_b,pending\r\n")
+        #expect(result.output == "migration,status\n1_a,pending\n2_b,pending\n")
         #expect(result.errors == "the database none.sqlite does not exist; `perilune migrate` creates it\n")
         result = try folder.perilune("migrate", "--database", "none.sqlite", "--check")
         #expect(result.status == 2)
@@ -669,7 +669,7 @@ import Testing
         #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--check").status == 0)
         try folder.write("CREATE TABLE a (x, y)", to: "migrations/1_a.sql")
         var result = try folder.perilune("migrate", "--database", "x.sqlite", "--status", "--format", "csv")
-        #expect(result.output == "migration,status\r\n1_a,edited\r\n")
+        #expect(result.output == "migration,status\n1_a,edited\n")
         result = try folder.perilune("migrate", "--database", "x.sqlite", "--check")
         #expect(result.status == 1)
         #expect(

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("csv", "id,name\r\n1,cup\r\n2,\r\n3,\"\"\r\n"),
+        ("csv", "id,name\n1,cup\n2,\n3,\"\"\n"),
         ("json", "[{\"id\":1,\"name\":\"cup\"},\n{\"id\":2,\"name\":null},\n{\"id\":3,\"name\":\"\"}]\n"),
         (
             "table",
@@ -198,7 +198,7 @@ import Testing
 
     @Test func `a query may begin with a comment`() throws {
         let result = try TestFolder().perilune("query", "--format", "csv", "-v", "-- why\nSELECT 1 AS a", "--write")
-        #expect((result.status, result.output) == (0, "a\r\n1\r\n"))
+        #expect((result.status, result.output) == (0, "a\n1\n"))
     }
 
     @Test func `a NUL byte in the query is refused`() throws {
@@ -224,6 +224,6 @@ import Testing
     @Test func `a query ends quietly when its reader closes the pipe`() throws {
         let sql = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c"
         let result = try TestFolder().shell("$PERILUNE query '\(sql)' --format csv | head -n 3")
-        #expect((result.output, result.errors) == ("n\r\n1\r\n2\r\n", ""))
+        #expect((result.output, result.errors) == ("n\n1\n2\n", ""))
     }
 }

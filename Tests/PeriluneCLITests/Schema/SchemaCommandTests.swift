@@ -115,7 +115,7 @@ import Testing
         let variable = ["PERILUNE_DATABASE": "x.sqlite"]
         #expect(
             try folder.perilune("query", "--format", "csv", "SELECT count(*) AS n FROM book", environment: variable).output
-                == "n\r\n0\r\n")
+                == "n\n0\n")
         #expect(
             try folder.perilune("query", "--database", ":memory:", "SELECT count(*) FROM book", environment: variable).status == 1
         )
@@ -298,7 +298,7 @@ import Testing
         #expect(try output("box") == output("table"))
         let written = try folder.perilune("query", "--output", "out.csv", sql)
         #expect(written.output == "" && written.status == 0)
-        #expect(try String(contentsOfFile: folder.path + "/out.csv", encoding: .utf8) == "a,b,c\r\n1,x<y,\r\n2.5,it's,x'00'\r\n")
+        #expect(try String(contentsOfFile: folder.path + "/out.csv", encoding: .utf8) == "a,b,c\n1,x<y,\n2.5,it's,x'00'\n")
         // A failure keeps the previous file.
         #expect(try folder.perilune("query", "--output", "out.csv", "SELECT nonsense").status == 1)
         #expect(try String(contentsOfFile: folder.path + "/out.csv", encoding: .utf8).hasPrefix("a,b,c"))
