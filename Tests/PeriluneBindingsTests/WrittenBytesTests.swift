@@ -44,7 +44,7 @@ import Testing
                 try await host.run(source: "local rows = ...\n" + source, arguments: Self.rows)
             }
             #expect(error?.code == .disk, "\(String(describing: error))")
-            #expect(error?.message == "the script wrote more to files than its limit of 8388608 bytes")
+            #expect(error?.message == "the script wrote more to files than its limit of 8 MB")
             let (isWhole, size) = try await queue.writeWithoutTransaction { db in
                 let isWhole = try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok"
                 return (

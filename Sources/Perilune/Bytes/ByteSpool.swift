@@ -1,5 +1,6 @@
 internal import Foundation
 internal import PeriluneDependencies
+internal import PeriluneLua
 
 /// A buffer that grows in memory and then in a temporary file. The file has no name, so the system deletes it even after a crash.
 final class ByteSpool {
@@ -43,7 +44,7 @@ final class ByteSpool {
 
     private func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard countInFile + bytes.count <= limitInBytes else {
-            throw StorageError(reason: "they would take more than \(limitInBytes) bytes of disk")
+            throw StorageError(reason: "they would take more than \(LuaLimits.text(ofBytes: limitInBytes)) of disk")
         }
         if file < 0 { file = try Self.makeFile() }
         var bytes = bytes

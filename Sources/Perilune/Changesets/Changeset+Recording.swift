@@ -1,5 +1,6 @@
 internal import CPeriluneRows
 public import GRDB
+internal import PeriluneLua
 
 /// Methods that record the changes of a database.
 extension Changeset {
@@ -22,7 +23,9 @@ extension Changeset {
         recording.checkSize()
         guard let changeset = try recording.changeset() else {
             throw recording.isTooLarge
-                ? ChangesetError(.tooLarge, "the changes would take more than \(limitInBytes) bytes; record fewer at a time")
+                ? ChangesetError(
+                    .tooLarge, "the changes would take more than \(LuaLimits.text(ofBytes: limitInBytes)); record fewer at a time"
+                )
                 : ChangesetError(.unrecordable, "the changes could not be recorded: the columns of a table changed")
         }
         let schema = try SchemaSnapshot(db)

@@ -94,15 +94,28 @@ public struct LuaLimits: Sendable, Equatable {
         var error: LuaError
         switch reason {
         case .timeout: error = LuaError(.timeout, "the script ran longer than its limit of \(time.map { "\($0)" } ?? "?")")
-        case .memory: error = LuaError(.memory, "the script used more memory than its limit of \(memoryInBytes ?? 0) bytes")
+        case .memory:
+            error = LuaError(.memory, "the script used more memory than its limit of \(Self.text(ofBytes: memoryInBytes ?? 0))")
         case .budget: error = LuaError(.budget, "the script exceeded its limit of \(instructions ?? 0) instructions")
-        case .disk: error = LuaError(.disk, "the script wrote more to files than its limit of \(diskInBytes ?? 0) bytes")
+        case .disk:
+            error = LuaError(.disk, "the script wrote more to files than its limit of \(Self.text(ofBytes: diskInBytes ?? 0))")
         case .exit:
             error = LuaError(.exit, "the script ended with status \(exitStatus)")
             error.fields["status"] = .integer(Int64(exitStatus))
         case .cancelled, .none: error = LuaError(.cancelled, "the script was cancelled")
         }
         return error
+    }
+}
+
+extension LuaLimits {
+    /// Returns a size in the largest unit of which it is a multiple, as limits are set: `64 MB`, `1536 MB`, `1000 bytes`.
+    package static func text(ofBytes bytes: Int) -> String {
+        guard bytes != 1 else { return "1 byte" }
+        guard bytes > 0 else { return "\(bytes) bytes" }
+        let units = [(30, "GB"), (20, "MB"), (10, "KB")]
+        guard let (shift, name) = units.first(where: { bytes & ((1 << $0.0) - 1) == 0 }) else { return "\(bytes) bytes" }
+        return "\(bytes >> shift) \(name)"
     }
 }
 

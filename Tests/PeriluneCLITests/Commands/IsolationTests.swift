@@ -125,7 +125,7 @@ import Testing
             let result = try folder.perilune(
                 "run", "--sandbox", isolation, "--disk", "4M", "--database", "\(isolation.dropFirst(2)).sqlite", "-e", loop)
             #expect(result.status == 5, "\(result.errors)")
-            #expect(result.errors.contains("the script wrote more to files than its limit of 4194304 bytes"), "\(result.errors)")
+            #expect(result.errors.contains("the script wrote more to files than its limit of 4 MB"), "\(result.errors)")
             #expect(result.errors.contains("the limit was set by --disk"))
         }
     }
