@@ -23,7 +23,8 @@ struct DoctorCommand: AsyncParsableCommand {
               perilune doctor --database shop.sqlite --format json | jq '.[].verdict'
 
             In JSON, each finding has a verdict (ok, warning or fault), a text and, for most
-            problems, a cure.
+            problems, a cure. The known bugs of the Lua release are one finding in text, and
+            with --verbose or in JSON one each.
 
             EXIT STATUS: 0 no faults, though there may be warnings; 1 at least one fault;
             64 usage error, 65 the file is not a database or too damaged to be examined, 74
@@ -44,7 +45,8 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        var findings = LibraryExamination.findings() + IsolationExamination.findings()
+        var findings =
+            LibraryExamination.findings(groupsBugs: format == .text && !common.verbose) + IsolationExamination.findings()
         if let path = database.path {
             let queue = try DatabaseFile.openForReading(path, extensions: extending.paths())
             if DatabaseFile.isCluster(path) {

@@ -20,7 +20,8 @@ struct Finding: Equatable {
 
 /// An examination of the linked libraries.
 enum LibraryExamination {
-    static func findings() -> [Finding] {
+    /// - Parameter groupsBugs: Whether to count the bugs of the Lua release in one finding instead of listing them.
+    static func findings(groupsBugs: Bool) -> [Finding] {
         var findings = [Finding(verdict: .ok, text: "SQLite \(String(cString: sqlite3_libversion()))")]
         let wanted: [String] = ["ENABLE_SESSION", "ENABLE_PREUPDATE_HOOK", "ENABLE_FTS5", "ENABLE_COLUMN_METADATA"]
         let missing = wanted.filter { name in sqlite3_compileoption_used(name) == 0 }
@@ -31,11 +32,23 @@ enum LibraryExamination {
                     cure: "previews, observation or full-text search do not work; use the SQLite library of your distribution"))
         }
         findings.append(Finding(verdict: .ok, text: "Lua \(LuaRelease.current)"))
-        for bug in LuaRelease.current.knownBugs where !bug.isClosed {
-            findings.append(
-                Finding(verdict: .warning, text: "Lua: \(bug.description)", cure: "fixed in a later release of Lua 5.4"))
+        return findings + bugs(of: .current, isGrouped: groupsBugs)
+    }
+
+    /// Returns the bugs of a Lua release that scripts can trigger.
+    static func bugs(of release: LuaRelease, isGrouped: Bool) -> [Finding] {
+        let bugs = release.knownBugs.filter { !$0.isClosed }
+        guard isGrouped, bugs.count > 1, let last = bugs.map(\.fixedIn).max() else {
+            return bugs.map { bug in
+                Finding(
+                    verdict: .warning, text: "Lua: \(bug.description)", cure: "fixed in Lua \(LuaRelease(bug.fixedIn))")
+            }
         }
-        return findings
+        return [
+            Finding(
+                verdict: .warning, text: "Lua \(release) has \(bugs.count) known bugs that scripts can trigger",
+                cure: "fixed in Lua \(LuaRelease(last)); --verbose lists them")
+        ]
     }
 }
 

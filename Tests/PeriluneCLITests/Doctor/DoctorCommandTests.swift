@@ -1,5 +1,8 @@
+import PeriluneLua
 import PeriluneTestTools
 import Testing
+
+@testable import PeriluneCLI
 
 @Suite(.patience, .startsPrograms) struct DoctorCommandTests {
     @Test func `doctor passes a database without faults and gives suggestions`() throws {
@@ -125,6 +128,23 @@ import Testing
             "warning  1 job of the queue letters waits, and no process handles it\n",
             "warning  1 job of the queue mail waits, and no process handles it\n",
         ] { #expect(result.output.contains(text), "\(result.output)") }
+    }
+
+    @Test func `the known bugs of a Lua release are counted, and listed on demand`() {
+        let grouped = LibraryExamination.bugs(of: LuaRelease(4), isGrouped: true)
+        #expect(grouped.map(\.text) == ["Lua 5.4.4 has 5 known bugs that scripts can trigger"])
+        #expect(grouped.map(\.cure) == ["fixed in Lua 5.4.8; --verbose lists them"])
+        let listed = LibraryExamination.bugs(of: LuaRelease(4), isGrouped: false)
+        #expect(listed.count == 5)
+        #expect(
+            listed.last
+                == Finding(
+                    verdict: .warning, text: "Lua: an error in a __close method may lose the message handler",
+                    cure: "fixed in Lua 5.4.8"))
+        #expect(
+            LibraryExamination.bugs(of: LuaRelease(7), isGrouped: true)
+                == LibraryExamination.bugs(of: LuaRelease(7), isGrouped: false))
+        #expect(LibraryExamination.bugs(of: LuaRelease(8), isGrouped: true).isEmpty)
     }
 
     @Test func `doctor without a database checks the libraries`() throws {
