@@ -51,23 +51,11 @@ struct SettingsFile: Sendable {
         }
     }
 
-    /// Other names of the setting `database.path`.
-    private static let namesOfPath: Set = ["file", "filename", "name", "database", "url", "location", "sqlite", "db"]
-
     private func unknown(_ name: String, _ line: Int, _ lines: SettingsLines) -> CommandFailure {
-        // In a table [database], the path is `path`, because `database` cannot be both a string and a table.
-        let isInDatabase = name.hasPrefix(Setting.database.rawValue + ".")
-        let names = Setting.allCases.map { $0 == .database && isInDatabase ? Setting.databasePath : $0.rawValue }
-        if isInDatabase, Self.namesOfPath.contains(String(name.dropFirst(Setting.database.rawValue.count + 1))) {
-            var failure = failure("unknown setting `\(name)`", line: line, lines)
-            failure.report.help = "did you mean `\(Setting.databasePath)`?"
-            return failure
-        }
-        // The setting may be in the wrong table, such as `migrations` without `[folders]`; then suggest its full name.
-        let moved = names.first { $0.split(separator: ".").last == name.split(separator: ".").last }
         var failure = failure("unknown setting `\(name)`", line: line, lines)
-        failure.report.suggest(moved ?? name, among: names, otherwise: "available: " + names.joined(separator: ", "))
-        if let moved { failure.report.help = "did you mean `\(moved)`?" }
+        let suggestion = SettingSuggestion(for: name)
+        failure.report.help = suggestion.help
+        failure.report.suggestions = suggestion.name.map { [$0] } ?? []
         return failure
     }
 

@@ -50,10 +50,21 @@ import Testing
             ("a = 1\n", "unknown setting `a`", 1, "available: database, context"),
             ("\ndatabse = \"x\"", "unknown setting `databse`", 2, "did you mean `database`?"),
             ("[limits]\ntimout = \"1s\"", "unknown setting `limits.timout`", 2, "did you mean `limits.timeout`?"),
-            ("\n[limit]\ntimeout = \"1s\"", "unknown setting `limit`", 2, "available: "),
+            ("\n[limit]\ntimeout = \"1s\"", "unknown setting `limit`", 2, "did you mean `limits`? available: limits.timeout, "),
+            (
+                "[limits]\ncpu = \"1s\"", "unknown setting `limits.cpu`", 2,
+                "did you mean `limits.timeout`? available: limits.timeout, limits.memory, limits.output, limits.disk"
+            ),
+            ("[limits]\nmem = \"1M\"", "unknown setting `limits.mem`", 2, "did you mean `limits.memory`?"),
+            ("[limits]\nthreads = 2", "unknown setting `limits.threads`", 2, "available: limits.timeout, limits.memory, "),
+            ("[limits]\nmigrations = \"m\"", "unknown setting `limits.migrations`", 2, "did you mean `folders.migrations`?"),
+            ("cpu = 1", "unknown setting `cpu`", 1, "did you mean `limits.timeout`?"),
+            ("[folders]\ntests = \"t\"", "unknown setting `folders.tests`", 2, "did you mean `folders.scenarios`?"),
+            ("[database]\nwal = true", "unknown setting `database.wal`", 2, "did you mean `database.journal_mode`?"),
+            ("[db]\npath = \"x\"", "unknown setting `db`", 1, "did you mean `database`?"),
             ("migrations = \"m\"", "unknown setting `migrations`", 1, "did you mean `folders.migrations`?"),
             ("database = 1", "`database`: expected a string, got a number", 1, nil),
-            ("folders = \"x\"", "unknown setting `folders`", 1, "available: "),
+            ("folders = \"x\"", "unknown setting `folders`", 1, "available: folders.migrations, "),
             ("[limits]\n\ntimeout = \"soon\"", "`limits.timeout`: expected a time such as 1.5, 500ms, 2s or 1m", 3, nil),
             ("context = \"prod\"", "`context`: expected live, test, preview, got prod", 1, nil),
             ("extensions = \"a.so\"", "`extensions`: expected a list of strings, got a string", 1, nil),
@@ -66,7 +77,7 @@ import Testing
             ("[database]\nfile = \"x\"", "unknown setting `database.file`", 2, "did you mean `database.path`?"),
             (
                 "[database]\nnumber_of_readers = 1", "unknown setting `database.number_of_readers`", 2,
-                "available: database.path, context"
+                "available: database.path, database.double_quoted_strings, "
             ),
             (
                 "database.double_quoted_strings = 1", "`database.double_quoted_strings`: expected true or false, got a number", 1,
