@@ -51,6 +51,12 @@ enum DatabaseBackup {
         }
     }
 
+    /// Returns whether a database has the table of applied migrations, which is created before the first migration begins, and stays if that
+    /// migration fails.
+    static func hasMigrationTable(_ path: String) -> Bool {
+        (try? reading(path) { try $0.tableExists(OwnTables.migrations) }) ?? false
+    }
+
     private static func reading<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
         // For a cluster, a copy of the schema is sufficient.
         if DatabaseFile.isCluster(path) { return try DatabaseFile.openForSchema(path).read(body) }

@@ -179,8 +179,10 @@ struct MigrationCommandRunner {
         try StandardStreams.flush()
         if let (_, migration) = result { note(Self.outcome(done, failed: migration, verb)) }
         if result != nil, done.isEmpty, let backup {
+            let hasNewTable = DatabaseBackup.hasMigrationTable(request.database) && !DatabaseBackup.hasMigrationTable(backup)
             Self.remove(backup)
-            note("the database is unchanged, and the copy was removed")
+            let exception = hasNewTable ? ", except for the empty table \(OwnTables.migrations) of applied migrations," : ","
+            note("the database is unchanged\(exception) and the copy was removed")
         }
         if request.isDryRun { note("this was a dry run: \(request.database) is unchanged") }
         if let (failure, _) = result { throw failure }

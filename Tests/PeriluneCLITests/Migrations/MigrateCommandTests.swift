@@ -394,6 +394,20 @@ import Testing
         #expect(!folder.exists("x.sqlite.before-0003_x.sqlite-wal"))
     }
 
+    @Test func `a failure of the first migration mentions the table that it leaves`() throws {
+        let folder = try TestFolder(["migrations/a.lua": "return function(db) error('no', 0) end"])
+        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (x)')").status == 0)
+        let first = try folder.perilune("migrate", "--database", "x.sqlite")
+        let notes = "a was rolled back; nothing was applied\nthe database is unchanged"
+        #expect(
+            first.errors.contains(
+                "\(notes), except for the empty table grdb_migrations of applied migrations, and the copy was removed\n"),
+            "\(first.errors)")
+        #expect(try tables(folder) == "n\ngrdb_migrations t\n")
+        let second = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(second.errors.contains("\(notes), and the copy was removed\n"), "\(second.errors)")
+    }
+
     @Test func `the copy is removed if nothing was applied, and kept otherwise`() throws {
         let folder = try migrated(["migrations/0003_x.sql": "CREATE TABLE c (x); DROP TABLE book; SELECT nothing"])
         for _ in 1...2 {
