@@ -39,7 +39,9 @@ struct ChartCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The title of the picture. Defaults to the names of the columns.", valueName: "text"))
     var title: String?
 
-    @Option(help: ArgumentHelp("Write a picture (SVG) to a file.", valueName: "file"), completion: .file(extensions: ["svg"]))
+    @Option(
+        help: ArgumentHelp("Write a picture (SVG) to a file, replacing an existing one.", valueName: "file"),
+        completion: .file(extensions: ["svg"]))
     var output: String?
 
     @OptionGroup var parameter: ParameterOption

@@ -96,7 +96,8 @@ struct ImportCommand: ParsableCommand {
     @Option(help: "The encoding of the files.")
     var encoding: TextEncoding?
 
-    @Option(help: ArgumentHelp("Write invalid rows to a file, and import the others.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write invalid rows to a file, replacing an existing one, and import the others.", valueName: "file"))
     var errors: String?
 
     @OptionGroup var extending: ExtensionOptions

@@ -44,7 +44,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write the rows to a file, whose extension sets the format unless --format is given; - is standard output.",
+            "Write the rows to a file, replacing an existing one; its extension sets the format unless --format is given; - is standard output.",
             valueName: "file")
     )
     var output: String?

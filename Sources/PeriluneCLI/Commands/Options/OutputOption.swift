@@ -2,7 +2,9 @@ import ArgumentParser
 
 /// The destination of a command's result.
 struct OutputOption: ParsableArguments {
-    @Option(help: ArgumentHelp("Write to a file instead of standard output, which is also -.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Write to a file, replacing an existing one, instead of standard output, which is also -.", valueName: "file"))
     var output: String?
 
     func validate() throws {

@@ -3,7 +3,9 @@ import ArgumentParser
 /// The option to write a report as a web page.
 struct PageOption: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Write the report as a page for browsers as well, with all statements.", valueName: "file"),
+        help: ArgumentHelp(
+            "Write the report as a page for browsers as well, with all statements, replacing an existing file.", valueName: "file"
+        ),
         completion: .file(extensions: ["html"]))
     var report: String?
 

@@ -26,7 +26,7 @@ struct PreviewOptions: ParsableArguments {
     @Flag(help: "Run on a private copy, and report what would change.")
     var preview = false
 
-    @Option(help: ArgumentHelp("Save the changes of the preview as a plan file.", valueName: "path"))
+    @Option(help: ArgumentHelp("Save the changes of the preview as a plan file, replacing an earlier plan.", valueName: "path"))
     var save: String?
 
     @Flag(help: "Exit with status 2 if the script would change anything.")
