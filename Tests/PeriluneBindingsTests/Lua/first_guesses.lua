@@ -2414,3 +2414,15 @@ perilune.debounce(1, print)  --! call timer:cancel() before the next one
 for invoice in ada.invoices do end  --! use `for row in record:invoices():rows() do`
 ]==])
 end)
+
+test("a value that is not one of the possible words is refused, and the error lists them in the spelling of the reference", function()
+  guesses([==[%s]==], [==[
+perilune.fts5_pattern("knee", { prefix = true })  --! argument 2: expected one of "all_words", "any_word", "all_prefixes", "phrase", "prefix_phrase", got a table
+perilune.fts5_pattern("knee", true)  --! expected one of "all_words"
+perilune.fts5_pattern("knee", "prefix")  --! Available: all_words, any_word, all_prefixes, phrase, prefix_phrase
+perilune.fts5_pattern("kn", "all prefixes")  --> "\"kn\"*"
+db:create_table("part", function(t) t:column("line_id", "integer"):references("customer", { on_delete = true }) end)  --! on_delete`: expected one of "no action", "restrict"
+db:create_trigger("watch", { on = "invoice", after = { "insert", "update" }, run = "SELECT 1" })  --! option `after`: expected one of "insert", "update", "delete"
+db:alter_table("product", function(t) t:change_column("sku"):without("notnull") end)  --! did you mean `not_null`?
+]==])
+end)

@@ -148,14 +148,17 @@ function checks.rest(list, count)
   return rest
 end
 
---- Checks that a value is one of the given words. Ignores case; an underscore counts as a space. Returns the word in capitals, or nil if
--- the value is nil.
+--- Checks that a value is one of the given words, which messages show as given. Ignores case; an underscore counts as a space. Returns the
+-- word in capitals, with spaces; nil if the value is nil.
 function checks.choice(place, what, value, words)
   if value == nil then return nil end
-  if type(value) ~= "string" then checks.fail(place, "expected a string, got " .. errors.describe(value)) end
+  if type(value) ~= "string" then
+    checks.fail(place, "expected one of \"" .. table.concat(words, "\", \"") .. "\", got " .. errors.describe(value))
+  end
   local wanted = value:lower():gsub("_", " ")
   for _, word in ipairs(words) do
-    if wanted == word then return word:upper() end
+    local known = word:gsub("_", " ")
+    if wanted == known then return known:upper() end
   end
   errors.raise_unknown(what, value, words)
 end

@@ -268,8 +268,7 @@ function modifiers:without(...)
   return self
 end
 
-column_definition.removable = {}
-for index, name in ipairs(removable) do column_definition.removable[index] = name:gsub("_", " ") end
+column_definition.removable = removable
 
 local reference_options = { column = "string" }
 for name, kind in pairs(table_reference.options) do reference_options[name] = kind end

@@ -14,7 +14,7 @@ local kinds = {
   ["phrase"] = { between = " ", word = "%s", all = '"%s"' },
   ["prefix phrase"] = { between = " ", word = "%s", all = '^"%s"' },
 }
-local kind_names = { "all words", "any word", "all prefixes", "phrase", "prefix phrase" }
+local kind_names = { "all_words", "any_word", "all_prefixes", "phrase", "prefix_phrase" }
 
 --- Makes a pattern that finds the words of a text and ignores everything else: `db:fetch_all(sql, perilune.fts5_pattern(typed))`. Without
 -- this function, MATCH would parse the text as an FTS5 pattern, in which `it's` and `C++` are syntax errors.
@@ -25,7 +25,7 @@ local kind_names = { "all words", "any word", "all prefixes", "phrase", "prefix 
 function public.fts5_pattern(text, kind)
   local place = "perilune.fts5_pattern"
   if type(text) ~= "string" then checks.fail(place, "argument 1: expected a string, got " .. errors.describe(text)) end
-  local form = kinds[(checks.choice(place, "kind", kind, kind_names) or "ALL WORDS"):lower()]
+  local form = kinds[(checks.choice(place .. ": argument 2", "kind", kind, kind_names) or "ALL WORDS"):lower()]
   local words = {}
   for word in text:gmatch("[0-9A-Za-z\x80-\xff]+") do words[#words + 1] = form.word:format(word) end
   return #words > 0 and form.all:format(table.concat(words, form.between)) or '""'

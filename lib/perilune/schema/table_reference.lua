@@ -10,7 +10,7 @@ local table_reference = {}
 local actions = { "no action", "restrict", "set null", "set default", "cascade" }
 
 --- The options of everything that refers to a table.
-table_reference.options = { on_delete = "string", on_update = "string", deferred = "boolean" }
+table_reference.options = { on_delete = "any", on_update = "any", deferred = "boolean" }
 
 --- What to write in place of surplus arguments of `t:foreign_key`.
 table_reference.arity_cure =

@@ -16,7 +16,7 @@ local events = { "insert", "update", "delete" }
 local times = { before = "BEFORE", after = "AFTER", instead_of = "INSTEAD OF" }
 
 local option_kinds = {
-  on = "string", before = "string", after = "string", instead_of = "string", columns = "any", when = "any", run = "any", refuse = "string",
+  on = "string", before = "any", after = "any", instead_of = "any", columns = "any", when = "any", run = "any", refuse = "string",
   temporary = "boolean", if_not_exists = "boolean",
 }
 
