@@ -1465,7 +1465,7 @@ db:add_aggregate("m", { init = 0, step = print })  --! initial
 db:add_aggregate("m", { initial = 0, step = print, finalize = print })  --! final
 db:add_aggregate("m", { initial = 0, step = print, name = "m" })  --! no option `name`
 db:add_aggregate("m", 1, { initial = 0, step = function(s, x) return s + x end }); return db:fetch_value("SELECT m(id) FROM customer")  --> 6
-db:add_function("twice", function(x) return 2 * x end, 1)  --! db:add_function(name, count, f)
+db:add_function("twice", function(x) return 2 * x end, 1)  --! the options come before the function: db:add_function(name, { arguments
 db:primary_key("customer")[1]  --! key.columns
 db:primary_key("customer").name  --! key.columns
 db:primary_key("line").columns  --> {"invoice_id", "product_id"}
@@ -2424,5 +2424,21 @@ perilune.fts5_pattern("kn", "all prefixes")  --> "\"kn\"*"
 db:create_table("part", function(t) t:column("line_id", "integer"):references("customer", { on_delete = true }) end)  --! on_delete`: expected one of "no action", "restrict"
 db:create_trigger("watch", { on = "invoice", after = { "insert", "update" }, run = "SELECT 1" })  --! option `after`: expected one of "insert", "update", "delete"
 db:alter_table("product", function(t) t:change_column("sku"):without("notnull") end)  --! did you mean `not_null`?
+]==])
+end)
+
+test("options of SQL functions in other places are refused, and the errors show the whole call", function()
+  guesses([==[%s]==], [==[
+db:add_function("score", 2, function(a, b) return a + b end, { deterministic = true })  --! the options come before the function: db:add_function(name, { arguments = 1, deterministic = true }, f)
+db:add_function("score", function(a, b) return a + b end, { deterministic = true })  --! the options come before the function: db:add_function(name, { arguments
+db:add_function("score", { 2, deterministic = true }, function(a, b) return a + b end)  --! expected options with names, got the integer 1; use db:add_function(name, { arguments
+db:add_function("score", { nargs = 2 }, function(a, b) return a + b end)  --! use the option `arguments`
+db:add_function("score", { arguments = 2, deterministic = 1 }, function(a, b) return a + b end)  --! option `deterministic`: expected a boolean, got the integer 1
+db:add_function("score", { arguments = 2, deterministic = false }, math.max)  --> nil
+db:add_aggregate("score", 1, { step = math.max }, { deterministic = true })  --! { arguments = 1, deterministic = true }, { step = f })
+db:add_aggregate("score", { step = math.max, initial = 0 }, { deterministic = true })  --! the options come before the functions
+db:add_aggregate("score", { step = math.max, initial = 0 }, 1)  --! the options come before the functions
+db:add_collation("score", function(a, b) return #a - #b end, { deterministic = true })  --! a collation has no options
+db:observe(function() return 1 end, { duplicates = true }, print)  --! the options come after the function
 ]==])
 end)

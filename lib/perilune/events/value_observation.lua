@@ -266,6 +266,7 @@ local function observe(place, db, fetch, callback, options)
       end
     end
   end
+  if type(options) == "function" then checks.fail(place, "the options come after the function") end
   if callback ~= nil then check_callable(place, callback) end
   options = checks.options(place, options, {
     duplicates = "boolean", keeps_alive = "boolean", looks_first = "boolean", map = "function", on_error = "function", poll = "any", regions = "any",

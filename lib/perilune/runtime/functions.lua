@@ -26,13 +26,25 @@ local function check_count(method, count)
   return count
 end
 
+--- The call with all options, by method.
+local calls = {
+  add_function = "db:add_function(name, { arguments = 1, deterministic = true }, f)",
+  add_aggregate = "db:add_aggregate(name, { arguments = 1, deterministic = true }, { step = f })",
+}
+
+--- Raises for arguments that are in another order than in the call with all options.
+local function check_order(method, options)
+  if type(options) ~= "function" and not (type(options) == "table" and options.step) then return end
+  errors.raise("argument", ("db:%s: the options come before the function%s: %s"):format(method, method == "add_aggregate" and "s" or "", calls[method]))
+end
+
 --- Reads the optional number of arguments or table of options.
 local function read_options(method, options)
   if options == nil then return -1, false end
-  if type(options) == "function" then
-    errors.raise("argument", ("db:%s: the function comes last: db:%s(name, count, f)"):format(method, method))
-  elseif type(options) ~= "table" then return check_count(method, options), false end
-  checks.option_names("db:" .. method, options, { arguments = true, deterministic = true })
+  local place = "db:" .. method
+  if type(options) ~= "table" then return check_count(method, options), false end
+  if options[1] ~= nil then checks.fail(place, "expected options with names, got the integer 1; use " .. calls[method]) end
+  options = checks.options(place, options, { arguments = "any", deterministic = "boolean" }, "function_option")
   return check_count(method, options.arguments or -1), options.deterministic == true
 end
 
@@ -51,6 +63,7 @@ end
 -- @tparam function f receives the arguments, NULL as nil; returns a value that SQLite can store
 function public:add_function(name, options, f)
   if f == nil and type(options) == "function" then options, f = nil, options end
+  check_order("add_function", options)
   check_name("add_function", name)
   local count, is_deterministic = read_options("add_function", options)
   if type(f) ~= "function" then
@@ -63,11 +76,12 @@ end
 --
 --     db:add_aggregate("product", 1, { initial = 1, step = function(state, value) return state * value end })
 --
--- @tparam table definition `step(state, ...)` returns the new state (nil to keep it); `initial`, the first state or a
+-- @tparam table definition `step(state, ...)` returns the new state, or nothing to keep it; `initial`, the first state or a
 --   function that makes it; `final(state)` returns the result (the state itself by default). With `inverse(state, ...)`,
 --   which removes a row from the state, it is also fast as a window function.
 function public:add_aggregate(name, options, definition)
   if definition == nil and type(options) == "table" and options.step then options, definition = nil, options end
+  check_order("add_aggregate", options)
   check_name("add_aggregate", name)
   local count, is_deterministic = read_options("add_aggregate", options)
   if type(definition) ~= "table" or type(definition.step) ~= "function" then

@@ -1227,10 +1227,14 @@ sections.full_text_option = {
   ["table from source sync sync_with synchronized_with external_content content_table follows"] = "use the option `synchronize_with`",
   ["tokenize tokenizers language"] = "use the option `tokenizer`", ["fields"] = "use the option `columns`",
 }
+sections.function_option = {
+  ["nargs narg n_args num_args num_params argc args count arity parameters params"] = "use the option `arguments`",
+  ["is_deterministic pure immutable"] = "use the option `deterministic`",
+}
 sections.aggregate_option = {
   ["init start seed state zero identity default"] = "use the option `initial`", ["finalize finish result value done final_ finally terminate"] = "use the option `final`",
   ["remove undo reverse"] = "use the option `inverse`", ["accumulate add update reduce"] = "use the option `step`",
-  ["arguments count deterministic"] = "the options come before the functions: db:add_aggregate(name, { arguments = 1 }, { step = f })",
+  ["arguments count deterministic"] = "the options come before the functions: db:add_aggregate(name, { arguments = 1, deterministic = true }, { step = f })",
 }
 sections.observation_option = {
   ["immediate fire_immediately initial initially skip_initial skip_first emit_initial lazy"] =

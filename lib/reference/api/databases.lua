@@ -394,7 +394,7 @@ function db:add_function(name, options, f) end
 ---```
 ---@param name string
 ---@param options? integer|{ arguments?: integer, deterministic?: boolean }
----@param definition { step: (fun(state: any, ...: any): any), initial?: any, final?: (fun(state: any): any), inverse?: (fun(state: any, ...: any): any) } `step` returns the new state; `initial` is the first state or a function that returns it; `inverse` removes a row, which makes the aggregate fast as a window function
+---@param definition { step: (fun(state: any, ...: any): any), initial?: any, final?: (fun(state: any): any), inverse?: (fun(state: any, ...: any): any) } `step` returns the new state, or nothing to keep it, for example if it is a table that `step` has changed; `initial` is the first state or a function that returns it; `inverse` removes a row, which makes the aggregate fast as a window function
 ---@raises argument: the name, the number or the definition is not valid
 ---@module runtime.functions
 function db:add_aggregate(name, options, definition) end
