@@ -310,6 +310,21 @@ test("a parent row has the number of its children and the time of their last cha
   equal(Author:order("id"):pluck("book_count"), { 1, 0 })
 end)
 
+test("behaviors that are false are not added", function()
+  local Book = perilune.record("book", { soft_delete = false, lock_version = false, timestamps = { created = true, updated = false } })
+  Book.author = Book:belongs_to(Author, { counter_cache = false, touch = false })
+  equal(Author:has_many(Book, { counter_cache = false, touch = false }) ~= nil, true)
+  local book = Book{ title = "x", author_id = 1 }:insert()
+  equal({ book.created_at ~= nil, Book:find(book.id).updated_at }, { true })
+  book.title = "y"
+  book:update()
+  equal({ Book:find(book.id).title, book.updated_at, Author:find(1).book_count, Author:find(1).updated_at }, { "y", [3] = 0 })
+  book:delete()
+  equal(Book:unscoped():fetch_count(), 0)
+  local Plain = perilune.record("plain", { timestamps = { created = false, updated = false } })
+  equal(Plain{ n = 1 }:insert().n, 1)
+end)
+
 test("softly deleted records are not counted", function()
   local Book = perilune.record("book", { soft_delete = true })
   Book.author = Book:belongs_to(Author, { counter_cache = "book_count" })

@@ -140,7 +140,7 @@ local function define(kind)
     })
     local bridge = require "perilune.associations.swift_bridge"
     if root.name then bridge.check(root) end
-    if options.counter_cache ~= nil or options.touch ~= nil then
+    if options.counter_cache or options.touch then
       require("perilune.associations.parent_updates").install(root, kind, owner, options)
     end
     return from_root(root)

@@ -126,10 +126,10 @@ function parent_updates.install(root, kind, owner, options)
   end
   local function column(option, usual)
     local value = options[option]
-    if value == nil then return nil end
+    if not value then return nil end
     if value == true and usual then value = usual end
     if type(value) ~= "string" or value == "" then
-      raise("argument", ("%s: `%s` is the name of a column%s, got %s"):format(kind, option, usual and ", or true" or "", errors.describe(value)))
+      raise("argument", ("%s: `%s` is the name of a column%s, got %s"):format(kind, option, usual and ", or true" or " or false", errors.describe(value)))
     end
     return root.source:column(value).shape.detail
   end

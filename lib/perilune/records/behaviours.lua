@@ -100,8 +100,9 @@ function class_options.timestamps(info, value)
   if type(value) ~= "table" then raise("argument", place .. ": expected true or { created = ..., updated = ... }, got " .. errors.describe(value)) end
   checks.option_names(place, value, { created = true, updated = true })
   info.timestamps = {}
-  for name, column in pairs(value) do info.timestamps[name] = column_option("timestamps: " .. name, column, name .. "_at") end
+  for name, column in pairs(value) do info.timestamps[name] = column and column_option("timestamps: " .. name, column, name .. "_at") or nil end
   if next(value) == nil then raise("argument", place .. ": expected { created = ..., updated = ... }, got an empty table") end
+  if next(info.timestamps) == nil then info.timestamps = nil end
 end
 
 function class_options.lock_version(info, value) info.lock_version = value and column_option("lock_version", value, "lock_version") or nil end

@@ -35,7 +35,7 @@ function perilune.record(table_name, options) end
 ---@field track_changes? boolean false for records that do not need to remember their row
 ---@field on_conflict? string|{ insert?: string, update?: string } the conflict policy of all writes
 ---@field defaults? table<string, any|fun(record: perilune.record): any> values of columns that are missing in an insert
----@field timestamps? boolean|{ created?: string, updated?: string } whether to maintain `created_at` and `updated_at`, or a table with other names. Values that a script sets are kept, except in an upsert that updates a row
+---@field timestamps? boolean|{ created?: boolean|string, updated?: boolean|string } whether to maintain `created_at` and `updated_at`, or a table with other names. Values that a script sets are kept, except in an upsert that updates a row
 ---@field lock_version? boolean|string the version column, `lock_version` by default: each write increments it, and a record whose row has changed is not written
 ---@field soft_delete? boolean|string the column, `deleted_at` by default, that a deletion sets instead of removing the row; records have `restore` and `delete_forever`
 ---@field immutable? string|string[] columns that only an insert writes; an upsert does not change them
