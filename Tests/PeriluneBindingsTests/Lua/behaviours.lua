@@ -310,6 +310,25 @@ test("a parent row has the number of its children and the time of their last cha
   equal(Author:order("id"):pluck("book_count"), { 1, 0 })
 end)
 
+test("a record fetched before its row was counted or touched is stale, so that it cannot write an old count back", function()
+  db:execute("ALTER TABLE author ADD COLUMN lock_version INTEGER NOT NULL DEFAULT 0")
+  local Locked, Book = perilune.record("author", { lock_version = true }), perilune.record("book")
+  Book.author = Book:belongs_to(Locked, { counter_cache = "book_count" })
+  Book.toucher = Book:belongs_to(Locked, { touch = true })
+  local function row() return db:fetch_one("SELECT book_count, lock_version FROM author WHERE id = 1"):unpack() end
+  local form = Locked:find(1)
+  Book{ title = "x", author_id = 1 }:insert()
+  equal({ row() }, { 1, 2 })
+  form.name = "Ada"
+  fails("stale", form.update, form)
+  fails("stale", form.update_changes, form)
+  equal({ row() }, { 1, 2 })
+  form:refresh()
+  form.name = "Ada"
+  form:update()
+  equal({ Locked:find(1).name, row() }, { "Ada", 1, 3 })
+end)
+
 test("behaviors that are false are not added", function()
   local Book = perilune.record("book", { soft_delete = false, lock_version = false, timestamps = { created = true, updated = false } })
   Book.author = Book:belongs_to(Author, { counter_cache = false, touch = false })

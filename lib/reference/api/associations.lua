@@ -18,8 +18,8 @@
 ---@field singular? string the name of a single row, for annotations such as `book_count`
 ---@field through? perilune.association an association of this class that leads to a third one
 ---@field using? perilune.association an association of the third class that leads to the target
----@field counter_cache? string|false for `belongs_to`: a column of the other table that counts the rows
----@field touch? boolean|string for `belongs_to`: whether writing a row updates a timestamp of the other row
+---@field counter_cache? string|false for `belongs_to`: a column of the other table that counts the rows; each count adds 1 to the `lock_version` of the other row, if its class has one
+---@field touch? boolean|string for `belongs_to`: whether writing a row updates a timestamp of the other row, and its `lock_version`
 
 ---@class perilune.request
 local Class = {}
