@@ -265,6 +265,68 @@ test("a run waits for a signal that is sent before or after it waits", function(
   remove_all()
 end)
 
+test("a run waits for the same signal again after a timeout, and its process may end in between", function()
+  make_log()
+  local asked, is_killed = 0, false
+  local function body(run)
+    local value, has_come = run:wait_for("answer", { timeout = "28 days" })
+    while not has_come and asked < 5 do
+      run:call("remind " .. tostring(perilune.now()), function()
+        asked = asked + 1
+        if is_killed then perilune.sleep("100 days") end
+      end)
+      value, has_come = run:wait_for("answer", { timeout = "7 days" })
+    end
+    run:step("end", function() log(tostring(value)) end)
+  end
+  is_killed = true
+  local automation = define{ key = function() return "k" end, run = body }
+  perilune.emit("go")
+  perilune.sleep("28 days 1 minute")
+  -- The process ends during the reminder, and the run is executed again from the start.
+  is_killed = false
+  leave_as_killed_process()
+  automation:disable()
+  automation:enable()
+  perilune.sleep(2)
+  equal({ asked, last_run().outcome, last_run().waits_for }, { 2, "waiting", "answer" })
+  -- An answer after the first timeout is received by the second wait, also in a process that starts later.
+  automation:disable()
+  equal(perilune.signal("a", "k", "answer", "late"), true)
+  automation:enable()
+  perilune.sleep(2)
+  equal(logged(), { "late" })
+  equal(db:fetch_all("SELECT position, name, kind, state, error FROM perilune_step WHERE kind = 'wait' ORDER BY position"), {
+    { position = 1, name = "answer", kind = "wait", state = "done", error = "timeout" },
+    { position = 3, name = "answer", kind = "wait", state = "done" },
+  })
+  equal(last_run().outcome, "succeeded")
+  remove_all()
+end)
+
+test("several waits for one signal receive the signals in the order in which they were sent", function()
+  make_log()
+  define{ key = function() return "k" end, run = function(run)
+    for number = 1, 3 do
+      local value = run:wait_for("item")
+      run:step("log " .. number, function() log(value) end)
+    end
+    run:step("refused", function() end)
+    fails("usage", function() run:wait_for("log 1") end)
+    fails("usage", function() run:step("item", function() end) end)
+  end }
+  perilune.emit("go")
+  perilune.sleep(1)
+  for _, value in ipairs{ "one", "two" } do perilune.signal("a", "k", "item", value) end
+  perilune.sleep(1)
+  equal(last_run().outcome, "waiting")
+  perilune.signal("a", "k", "item", "three")
+  perilune.sleep(1)
+  equal(logged(), { "one", "two", "three" })
+  equal({ last_run().outcome, last_run().error }, { "succeeded", nil })
+  remove_all()
+end)
+
 test("a signal is part of the transaction that sends it", function()
   make_log()
   define{ key = function() return "k" end, run = function(run)

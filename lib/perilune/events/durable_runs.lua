@@ -101,12 +101,18 @@ local function check_name(method, name)
   if #name > longest_name then checks.fail(place, ("expected at most %d bytes, got %d"):format(longest_name, #name)) end
 end
 
+--- Returns whether a step may have the name of an earlier step: a run may wait for a signal several times, because the name of a wait is the
+-- name of its signal.
+local function is_repeatable(branch, kind, first)
+  return kind == "wait" and branch.steps[first] ~= nil and branch.steps[first].kind == "wait"
+end
+
 --- Begins the next step of a branch.
 -- @treturn ?table the record of the step, if it was recorded before
 local function next_step(branch, method, kind, name)
   check_name(method, name)
   local first = branch.names[name]
-  if first then
+  if first and not is_repeatable(branch, kind, first) then
     errors.raise("usage", ("run:%s: the run has used the name `%s` already, as step %d; in a loop, add a number to the name"):format(method, name, first))
   end
   local db = branch.execution.db
@@ -328,7 +334,8 @@ function Run:sleep(duration)
   branch.values.now_text = step.wakes_at
 end
 
---- Waits for a signal. During this time, the run is not in memory.
+--- Waits for a signal. During this time, the run is not in memory. Several waits for the same signal differ by their positions; each receives
+-- one signal, in the order in which they were sent.
 -- @return the value of the signal; nil after the timeout
 -- @treturn boolean whether the signal has arrived
 function Run:wait_for(name, options)

@@ -206,7 +206,8 @@ function run:call(name, options, f) end
 ---@waits for the duration
 function run:sleep(duration) end
 
----Waits for a signal, see `perilune.signal`. In the meantime the run is not in memory.
+---Waits for a signal, see `perilune.signal`. In the meantime the run is not in memory. A run may wait for the same signal several times: each
+---wait receives one signal, the oldest first, and one that arrives after a timeout is received by the next wait.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "ask",
@@ -226,7 +227,7 @@ function run:sleep(duration) end
 ---perilune.sleep("1s")  --> 5
 ---automation:remove()
 ---```
----@param name string
+---@param name string the name of the signal; no step or call of the run may have it
 ---@param options? { timeout?: perilune.duration }
 ---@return any value nil after the timeout
 ---@return boolean has_come
