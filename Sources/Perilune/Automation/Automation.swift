@@ -23,7 +23,7 @@ public struct Automation: Sendable {
     /// A description of the trigger for people, for example "schedule 0 9 * * mon-fri".
     public var trigger: String { row.trigger }
     /// The reaction to a trigger while the automation is running.
-    public var mode: AutomationMode { AutomationMode(rawValue: row.mode) }
+    public var mode: AutomationMode { AutomationMode(rawValue: row.mode) ?? .single }
     /// Whether triggers start the automation.
     public var isEnabled: Bool { row.is_enabled }
     /// The description that the script has set.
@@ -31,7 +31,7 @@ public struct Automation: Sendable {
     /// The start of the last run; `nil` before the first run.
     public var lastRun: Date? { date(row.last_run) }
     /// The outcome of the last run that was not skipped; `nil` before the first run.
-    public var outcome: AutomationOutcome? { row.outcome.map { AutomationOutcome(rawValue: $0) } }
+    public var outcome: AutomationOutcome? { row.outcome.map { AutomationOutcome(recorded: $0) } }
     /// The next due time; `nil` if the automation is not triggered by time.
     public var nextDue: Date? { date(row.next_due) }
 }
@@ -68,7 +68,7 @@ public struct AutomationRun: Sendable {
     /// The number of attempts.
     public var attempts: Int { row.attempts }
     /// The outcome, or the current activity.
-    public var outcome: AutomationOutcome { AutomationOutcome(rawValue: row.outcome) }
+    public var outcome: AutomationOutcome { AutomationOutcome(recorded: row.outcome) }
     /// The reason why the run was skipped, cancelled or interrupted.
     public var reason: String? { row.reason }
     /// The message of the error that ended the run or its last attempt; `nil` without an error.
@@ -118,7 +118,7 @@ public struct AutomationStatus: Sendable {
     /// The trigger; `nil` if the database records only the automation's runs.
     public var trigger: String? { row.trigger }
     /// The current activity.
-    public var state: AutomationState { AutomationState(rawValue: row.state) }
+    public var state: AutomationState { AutomationState(rawValue: row.state) ?? .unknown }
     /// The number of runs that are active or waiting.
     public var active: Int { row.active }
     /// The start of the first active run.

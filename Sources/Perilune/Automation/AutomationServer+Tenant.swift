@@ -4,23 +4,15 @@ public import Foundation
 extension AutomationServer {
     /// A snapshot of a tenant.
     public struct Tenant: Sendable {
-        /// The state of a tenant. More states may be added.
-        public struct State: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-            /// The name of the state.
-            public let rawValue: String
-
-            /// Creates a state from its name.
-            public init(rawValue: String) { self.rawValue = rawValue }
-            public init(stringLiteral value: String) { rawValue = value }
-
+        /// The state of a tenant.
+        @nonexhaustive
+        public enum State: String, Codable, Sendable {
             /// The tenant has no host until its next due time, a write to its database file or the program wakes it.
-            public static let parked = State(rawValue: "parked")
+            case parked
             /// The tenant has a host.
-            public static let awake = State(rawValue: "awake")
+            case awake
             /// The last attempt to wake the tenant failed. The server tries again.
-            public static let failed = State(rawValue: "failed")
-
-            public var description: String { rawValue }
+            case failed
         }
 
         /// The name of the tenant.

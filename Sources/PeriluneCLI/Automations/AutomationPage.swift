@@ -8,7 +8,7 @@ struct AutomationPage {
     let database: String
 
     private static let outcomes: [AutomationOutcome] = [
-        .failed, .interrupted, .diverged, .cancelled, .running, .waiting, .queued, .skipped, .succeeded,
+        .failed, .interrupted, .diverged, .cancelled, .running, .waiting, .queued, .skipped, .succeeded, .unknown,
     ]
 
     var text: String {
@@ -39,7 +39,7 @@ struct AutomationPage {
             ReportPage.section("statements", ReportPage.text(run.statements.joined(separator: "\n"))),
         ]
         return ReportPage.Entry(
-            kind: run.outcome.rawValue, mark: run.outcome.rawValue.uppercased(), title: run.automation, details: details,
+            kind: run.outcome.rawValue, mark: run.row.outcome.uppercased(), title: run.automation, details: details,
             isOpen: run.error != nil,
             body: sections.joined())
     }
