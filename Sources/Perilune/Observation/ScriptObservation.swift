@@ -1,5 +1,5 @@
 internal import PeriluneBindings
-internal import PeriluneLua
+public import PeriluneLua
 internal import Synchronization
 
 /// An observation of a script function's results, shared by any number of loops. A program can pause the observation or change the
@@ -41,10 +41,10 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
     }
 
     /// A sequence of values for one loop, which ends after the first error. Each loop needs a separate sequence.
-    public var values: Values { Values(results: results) }
+    public var values: some AsyncSequence<Value, any Error> & Sendable { SucceedingValues(results: Results(observation: self)) }
 
     /// A sequence of values and failures for one loop, which continues after a failure. Each loop needs a separate sequence.
-    public var results: Results { Results(observation: self) }
+    public var results: some AsyncSequence<Result<Value, LuaError>, Never> & Sendable { Results(observation: self) }
 
     /// Stops calling the function until ``resume()``.
     ///
@@ -96,7 +96,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
 
     // MARK: - Loops
 
-    fileprivate func begin() -> AsyncStream<Result<Value, LuaError>> {
+    private func begin() -> AsyncStream<Result<Value, LuaError>> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Result<Value, LuaError>.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
@@ -168,43 +168,11 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// The values of a ``ScriptObservation``, for one loop.
-    public struct Values: AsyncSequence, Sendable {
-        let results: Results
-
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: results.makeAsyncIterator()) }
-
-        public struct AsyncIterator: AsyncIteratorProtocol {
-            /// The iterator of the results; `nil` after an error.
-            var base: Results.AsyncIterator?
-
-            /// Waits for the next value.
-            ///
-            /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of a different type. Later calls
-            ///   return `nil`.
-            public mutating func next() async throws -> Value? {
-                do {
-                    return try await base?.next()?.get()
-                } catch {
-                    base = nil
-                    throw error
-                }
-            }
-        }
-    }
-
-    /// The values and failures of a ``ScriptObservation``, for one loop.
-    public struct Results: AsyncSequence, Sendable {
+    /// The values and failures for one loop.
+    private struct Results: AsyncSequence, Sendable {
         let observation: ScriptObservation
 
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: observation.begin().makeAsyncIterator()) }
-
-        public struct AsyncIterator: AsyncIteratorProtocol {
-            var base: AsyncStream<Result<Value, LuaError>>.Iterator
-
-            /// Waits for the next value or failure.
-            public mutating func next() async -> Result<Value, LuaError>? { await base.next() }
-        }
+        func makeAsyncIterator() -> AsyncStream<Result<Value, LuaError>>.Iterator { observation.begin().makeAsyncIterator() }
     }
 }
 

@@ -1,60 +1,17 @@
 internal import PeriluneBindings
-internal import PeriluneLua
+public import PeriluneLua
 
-/// An asynchronous sequence of a script function's results: the current result, and a new result after each transaction that has changed
-/// it.
-///
-/// ```swift
-/// try await host.register(module: "supplier") { supplier in
-///     supplier.function("order", effect: .external) { (product: String) async throws in try await shop.order(product) }
-/// }
-/// try await host.run(file: "stock.lua")
-/// for try await names: [String] in host.values(of: "low_stock") {
-///     await shop.show(names)
-/// }
-/// ```
-///
-/// By default, a value that equals the previous one is omitted. While the loop is busy, only the latest value is kept. The function is
-/// called when no script is running in the host. The sequence ends when its task is cancelled, and after the first error. For a loop that
-/// continues after an error, use ``ScriptHost/results(of:as:removesDuplicates:)``.
-public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable {
-    let results: ScriptResults<Value>
-
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: results.makeAsyncIterator()) }
-
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        /// The iterator of the results; `nil` after an error.
-        var base: ScriptResults<Value>.AsyncIterator?
-
-        /// Waits for the next value.
-        ///
-        /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of a different type. Later calls return
-        ///   `nil`.
-        public mutating func next() async throws -> Value? {
-            do {
-                return try await base?.next()?.get()
-            } catch {
-                base = nil
-                throw error
-            }
-        }
-    }
-}
-
-/// An asynchronous sequence of a script function's results and failures.
-///
-/// A failure is a `LuaError`: the function's error, or an error with code `conversion` for a value of a different type. The sequence
-/// continues after a failure. If the function does not exist, this error is the only element.
-public struct ScriptResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
+/// A sequence of a script function's results and failures. If the function does not exist, this error is the only element.
+struct ScriptResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let host: ScriptHost
     let function: String
     let removesDuplicates: Bool
 
-    public func makeAsyncIterator() -> AsyncIterator {
+    func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(host: host, function: function, removesDuplicates: removesDuplicates)
     }
 
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    struct AsyncIterator: AsyncIteratorProtocol {
         let host: ScriptHost
         let function: String
         let removesDuplicates: Bool
@@ -66,7 +23,7 @@ public struct ScriptResults<Value: Decodable & Sendable>: AsyncSequence, Sendabl
         }
 
         /// Waits for the next value or failure.
-        public mutating func next() async -> Result<Value, LuaError>? {
+        mutating func next(isolation actor: isolated (any Actor)?) async -> Result<Value, LuaError>? {
             guard !isAtEnd else { return nil }
             do {
                 if observed == nil { observed = try await host.observe(function, removesDuplicates: removesDuplicates) }
@@ -83,6 +40,29 @@ public struct ScriptResults<Value: Decodable & Sendable>: AsyncSequence, Sendabl
     }
 }
 
+/// The values of a sequence of results. The first failure is thrown and ends the sequence.
+struct SucceedingValues<Results: AsyncSequence & Sendable, Value: Sendable>: AsyncSequence, Sendable
+where Results.Element == Result<Value, LuaError>, Results.Failure == Never {
+    let results: Results
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: results.makeAsyncIterator()) }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        /// The iterator of the results; `nil` after a failure.
+        var base: Results.AsyncIterator?
+
+        /// Waits for the next value.
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
+            do {
+                return try await base?.next(isolation: actor)?.get()
+            } catch {
+                base = nil
+                throw error
+            }
+        }
+    }
+}
+
 extension LuaError {
     /// Returns a `LuaError` unchanged, and wraps any other error in a `LuaError` with code `host`.
     init(wrapping error: any Error) {
@@ -92,25 +72,45 @@ extension LuaError {
 }
 
 extension ScriptHost {
-    /// Returns a sequence of the results of a global script function, which receives a handle of the default database and no other
-    /// argument.
+    /// Returns an asynchronous sequence of a global script function's results: the current result, and a new result after each
+    /// transaction that has changed it.
+    ///
+    /// ```swift
+    /// try await host.register(module: "supplier") { supplier in
+    ///     supplier.function("order", effect: .external) { (product: String) async throws in try await shop.order(product) }
+    /// }
+    /// try await host.run(file: "stock.lua")
+    /// for try await names: [String] in host.values(of: "low_stock") {
+    ///     await shop.show(names)
+    /// }
+    /// ```
+    ///
+    /// The function receives a handle of the default database and no other argument. It is called when no script is running in the host.
+    /// While the loop is busy, only the latest value is kept.
+    ///
+    /// The sequence ends when its task is cancelled, and after the first error: the function's error, or `LuaError` with code
+    /// `conversion` for a value of a different type. For a loop that continues after an error, use
+    /// ``results(of:as:removesDuplicates:)``.
     ///
     /// - Parameter function: The name of the function, not source text, such as `open_orders` or `reports.open_orders`.
     /// - Parameter type: The type of the decoded values.
     /// - Parameter removesDuplicates: Whether a value that equals the previous one is omitted.
     public nonisolated func values<Value: Decodable & Sendable>(
         of function: String, as type: Value.Type = Value.self, removesDuplicates: Bool = true
-    ) -> ScriptValues<Value> {
-        ScriptValues(results: results(of: function, removesDuplicates: removesDuplicates))
+    ) -> some AsyncSequence<Value, any Error> & Sendable {
+        SucceedingValues(
+            results: ScriptResults<Value>(host: self, function: function, removesDuplicates: removesDuplicates))
     }
 
-    /// Returns a sequence of the results and failures of a global script function, which continues after a failure.
+    /// Returns an asynchronous sequence of a global script function's results and failures, which continues after a failure.
     ///
-    /// The parameters have the same meaning as for ``values(of:as:removesDuplicates:)``.
+    /// A failure is a `LuaError`: the function's error, or an error with code `conversion` for a value of a different type. If the
+    /// function does not exist, this error is the only element. The parameters have the same meaning as for
+    /// ``values(of:as:removesDuplicates:)``.
     public nonisolated func results<Value: Decodable & Sendable>(
         of function: String, as type: Value.Type = Value.self, removesDuplicates: Bool = true
-    ) -> ScriptResults<Value> {
-        ScriptResults(host: self, function: function, removesDuplicates: removesDuplicates)
+    ) -> some AsyncSequence<Result<Value, LuaError>, Never> & Sendable {
+        ScriptResults<Value>(host: self, function: function, removesDuplicates: removesDuplicates)
     }
 
     nonisolated func observe(_ function: String, removesDuplicates: Bool) async throws -> any ObservedFunction {

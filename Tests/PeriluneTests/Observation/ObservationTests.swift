@@ -218,8 +218,8 @@ import Testing
         #expect(await iterator.next() == nil)
         await #expect(throws: LuaError.self) { for try await _ in host.values(of: "nothing", as: Int.self) {} }
         var missing = host.results(of: "nothing", as: Int.self).makeAsyncIterator()
-        #expect(await { if case .failure? = $0 { true } else { false } }(missing.next()))
-        #expect(await missing.next() == nil)
+        #expect(try await { if case .failure? = $0 { true } else { false } }(missing.next()))
+        #expect(try await missing.next() == nil)
         try remove(queue)
     }
 
@@ -263,7 +263,7 @@ import Testing
         let counts = host.observation(of: "count", as: Int.self)
         var first = counts.values.makeAsyncIterator()
         #expect(try await first.next() == 0)
-        var second: ScriptObservation<Int>.Values.AsyncIterator? = counts.values.makeAsyncIterator()
+        var second = Optional(counts.values.makeAsyncIterator())
         #expect(try await second?.next() == 0)
         try await insert(5, into: pool)
         #expect(try await first.next() == 1)
