@@ -248,6 +248,47 @@ test("observers are notified only of the requested tables and operations", funct
   equal(taken(), "insert author 1, update book 1, delete author 1")
 end)
 
+test("observers are notified only of transactions that changed the requested tables by the requested operations", function()
+  library()
+  db:execute("CREATE TABLE history (text)")
+  local function noting(word) return function() log[#log + 1] = word end end
+  local functions = { did_commit = noting "commit", did_rollback = noting "rollback", will_commit = noting "will" }
+  local function observe(limits)
+    for name, f in pairs(functions) do limits[name] = f end
+    return db:observe_transactions(limits)
+  end
+  local observer = observe{ tables = "author", operations = { "insert", "delete" } }
+  db:execute("INSERT INTO history VALUES ('x')")
+  equal(taken(), "")
+  db:execute("INSERT INTO author VALUES (1, 'a')")
+  equal(taken(), "will, commit")
+  db:execute("UPDATE author SET name = 'b'")
+  db:read(function(db) db:fetch_all("SELECT * FROM author") end)
+  equal(taken(), "")
+  pcall(db.write, db, function(db) db:execute("DELETE FROM author") error("no") end)
+  equal(taken(), "rollback")
+  pcall(db.write, db, function(db) db:execute("DELETE FROM history") error("no") end)
+  db:execute("DELETE FROM history")
+  equal(taken(), "")
+  db:write(function(db)
+    db:in_savepoint(function() db:execute("DELETE FROM author") return "rollback" end)
+    db:execute("INSERT INTO history VALUES ('y')")
+  end)
+  equal(taken(), "")
+  db:write(function(db)
+    db:in_savepoint(function() db:execute("INSERT INTO history VALUES ('z')") db:execute("DELETE FROM author") return "commit" end)
+  end)
+  equal(taken(), "will, commit")
+  observer:cancel()
+  -- The log is another table, so that writing it does not cause another call.
+  functions.will_commit, functions.did_rollback = nil, nil
+  functions.did_commit = function(db) log[#log + 1] = "commit" db:execute("INSERT INTO history VALUES ('logged')") end
+  observe{ tables = { "author" }, on_change = note }
+  db:execute("INSERT INTO author VALUES (2, 'c'), (3, 'd')")
+  equal(taken(), "insert author 2, insert author 3, commit")
+  equal(db:fetch_value("SELECT count(*) FROM history WHERE text = 'logged'"), 1)
+end)
+
 test("the database is unavailable in on_change and will_commit, and available in did_commit and did_rollback", function()
   library()
   local kinds = {}
@@ -286,7 +327,7 @@ end)
 test("did_commit may write in a separate transaction", function()
   library()
   db:execute("CREATE TABLE history (text)")
-  db:observe_transactions(recorder{ tables = "author", did_commit = function(db)
+  db:observe_transactions(recorder{ on_change = function(event) if event.table == "author" then note(event) end end, did_commit = function(db)
     log[#log + 1] = "did_commit"
     if db:fetch_value("SELECT COUNT(*) FROM history") < 3 then
       db:write(function(db) db:execute("INSERT INTO history VALUES ('x')") end)

@@ -125,6 +125,25 @@ local function add(db, functions, tables, operations, is_once)
   return observer
 end
 
+--- Limits the functions of an observer to transactions with changes of its tables and operations.
+local function limit(functions)
+  local has_changed, on_change, will_commit = false, functions.on_change, functions.will_commit
+  function functions.on_change(event)
+    has_changed = true
+    if on_change then on_change(event) end
+  end
+  --- Ends a transaction: its changes do not count for the next one, which may begin in f.
+  local function ending(f)
+    return function(db)
+      local is_due = has_changed
+      has_changed = false
+      if is_due and f then f(db) end
+    end
+  end
+  functions.did_commit, functions.did_rollback = ending(functions.did_commit), ending(functions.did_rollback)
+  if will_commit then functions.will_commit = function() if has_changed then will_commit() end end end
+end
+
 -- Adding observers ----------------------------------------------------------------------------------------------------------------
 
 --- Calls functions when transactions change the database. Each function is optional.
@@ -148,7 +167,7 @@ end
 -- prevent the commit, and rollbacks are not reported. After 100,000 pending changes, further changes are replaced by the event `{ operation
 -- = "many" }`. Changes that Swift makes within savepoints have no values.
 -- @tparam table options the functions; `tables` (names or record classes) and `operations` ("insert", "update", "delete") limit the
---   calls of `on_change`
+--   calls to these changes, and to transactions with such changes
 -- @return an observer, which is active until its `cancel` is called or the database is closed
 function public:observe_transactions(options)
   local place = "db:observe_transactions"
@@ -164,6 +183,8 @@ function public:observe_transactions(options)
   end
   local operations = read_operations(place .. ": option `operations`", options.operations)
   local tables = read_tables(self, place .. ": option `tables`", options.tables)
+  local has_others = functions.will_commit or functions.did_commit or functions.did_rollback
+  if has_others and (tables or operations ~= all_operations) then limit(functions) end
   return add(self, functions, tables, operations, false)
 end
 

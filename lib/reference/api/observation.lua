@@ -10,8 +10,8 @@ local db = {}
 ---@field will_commit? fun() may raise an error, which rolls back and becomes the error of the commit; must not use the database
 ---@field did_commit? fun(db: perilune.database)
 ---@field did_rollback? fun(db: perilune.database)
----@field tables? string|perilune.record_class|(string|perilune.record_class)[] limits `on_change` to these tables
----@field operations? string|("insert"|"update"|"delete")[] limits `on_change` to these operations
+---@field tables? string|perilune.record_class|(string|perilune.record_class)[] limits all functions to changes of these tables: `did_commit` is called only for transactions that have changed them
+---@field operations? string|("insert"|"update"|"delete")[] limits all functions to these operations, in the same way
 
 ---A changed row.
 ---@class perilune.change_event
