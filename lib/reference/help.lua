@@ -327,7 +327,9 @@ end
 function help.text(index, name)
   local names = names_of(index)
   local topic = topic_named(name)
-  local found = entries_named(names, name:lower())
+  local wanted = name:lower()
+  -- The types of fields such as `t.given` have no names of their own.
+  local found = names[wanted] or names["perilune." .. wanted] or names[field_named(wanted) or ""] or names[wanted:gsub("^perilune%.", "t.")]
   if not found and not topic then return nil, all_names(names) end
   found = table.move(found or {}, 1, #(found or {}), 1, {})
   -- A page contains its class of the same name, and more.

@@ -37,6 +37,11 @@ import Testing
         #expect(names.filter { $1.count > 1 }.keys.sorted() == [])
     }
 
+    @Test func `each class has a plain name, without the class that it extends`() {
+        #expect(reference.classes.count > 80)
+        #expect(reference.classes.keys.filter { $0.contains { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "." } } == [])
+    }
+
     @Test func `each documented error kind is listed in the reference`() {
         let used = Set(reference.functions.flatMap { $0.raises ?? [] })
         // `constraint_*` represents all kinds with that prefix.
