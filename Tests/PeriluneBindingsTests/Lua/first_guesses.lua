@@ -2442,3 +2442,17 @@ db:add_collation("score", function(a, b) return #a - #b end, { deterministic = t
 db:observe(function() return 1 end, { duplicates = true }, print)  --! the options come after the function
 ]==])
 end)
+
+test("several JSON members, FTS5 functions of table names and functions that merge rows are refused, and the errors show the call", function()
+  guesses([==[%s]==], [==[
+Product:select(p.settings:json("shop", "theme"))  --! as in column:json("$.address.city")
+Product:filter(p.settings:json("$.theme"):eq("dark")):fetch_count()  --> 1
+Product:update_all{ settings = p.settings:json_set('a"b', "light") }  --! column:json_set: argument 1: SQLite has no path for the name
+Product:select(perilune.fn.snippet("product_text", 0, "<b>", "</b>", "...", 10))  --! Class.c.column:snippet(before, after, ellipsis, tokens)
+Product:select(perilune.fn.highlight("product_text", 0, "<b>", "</b>"))  --! Class.c.column:highlight(before, after)
+Product:order(perilune.fn.bm25("product_text"))  --! use order("rank")
+Product:matching("product_text", "tea")  --! use the class of the full-text table: perilune.record("name"):matching(pattern)
+Product:upsert({ sku = "TEA", name = "Tea", price = 1 }, { target = "sku", update = function(old, new) return { price = new.price } end })  --! perilune.sql("excluded.column") for the new value
+Product:with(perilune.common_table("cheap", Product:filter(p.price:lt(500))))  --! which requests that use the table begin with
+]==])
+end)

@@ -183,8 +183,16 @@ local function misplaced_name(name, arguments)
   end
 end
 
+--- FTS5 functions, whose first argument in SQL is the name of the table, and what to use instead.
+local full_text = {
+  bm25 = "use order(\"rank\"), or select(\"rank\")", highlight = "use Class.c.column:highlight(before, after)",
+  snippet = "use Class.c.column:snippet(before, after, ellipsis, tokens)",
+}
+
 --- Raises if text is passed to a function of columns: in SQL it is a value, not the name of a column.
 local function check_names(name, arguments)
+  local use = type(arguments[1]) == "string" and full_text[name:lower()]
+  if use then raise("argument", ("perilune.fn.%s: argument 1: expected an expression, got the text %q; %s"):format(name, arguments[1], use)) end
   local position, method = misplaced_name(name:lower(), arguments)
   if not position then return end
   local text = arguments[position]

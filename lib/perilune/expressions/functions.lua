@@ -76,9 +76,9 @@ end
 
 --- Returns the JSON path of a member. SQLite compares the quoted name with the name as written in the JSON text, so both must have the same
 -- escapes.
-local function path_of_member(name)
+local function path_of_member(name, method)
   if name == "" or name:find('"', 1, true) then
-    raise("argument", "column:json: argument 1: SQLite has no path for the name " .. ("%q"):format(name) .. "; use perilune.json.decode")
+    raise("argument", ("column:%s: argument 1: SQLite has no path for the name %q; use perilune.json.decode"):format(method, name))
   end
   return '$."' .. name:gsub("[%c\\]", { ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ["\b"] = "\\b", ["\f"] = "\\f" }) .. '"'
 end
@@ -87,7 +87,7 @@ end
 for _, name in ipairs{ "json_type", "json_array_length", "json_set", "json_insert", "json_replace", "json_remove" } do
   local plain = methods[name]
   methods[name] = function(self, path, ...)
-    if type(path) == "string" and path:sub(1, 1) ~= "$" then path = path_of_member(path) end
+    if type(path) == "string" and path:sub(1, 1) ~= "$" then path = path_of_member(path, name) end
     if path == nil then return plain(self) end
     return plain(self, path, ...)
   end
@@ -101,7 +101,7 @@ function methods:json(path)
   elseif type(path) ~= "string" then
     raise("argument", "column:json: argument 1: expected a path (\"$.name\"), a name or a position, got "
       .. errors.describe(path))
-  elseif path:sub(1, 1) ~= "$" then path = path_of_member(path) end
+  elseif path:sub(1, 1) ~= "$" then path = path_of_member(path, "json") end
   return binary(self, "->>", path, "column:json")
 end
 
@@ -164,6 +164,9 @@ end
 require("perilune.runtime.arity").limit(methods, "column:", {
   json = 1, json_type = 1, json_array_length = 1, json_set = 2, json_insert = 2, json_replace = 2, json_remove = 1, highlight = 2, snippet = 4, count = 0, sum = 0, total = 0, average = 0, min = 0, max = 0, json_group_array = 0,
   group_concat = 1, where = 1,
-}, { count = "use column:count():where(condition) to count some rows" })
+}, {
+  count = "use column:count():where(condition) to count some rows",
+  json = "use a path for a member of a member, as in column:json(\"$.address.city\")",
+})
 
 return methods

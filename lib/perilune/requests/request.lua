@@ -521,6 +521,8 @@ arity.limit(verbs, "", { union = 1, union_all = 1, intersect = 1, except = 1 })
 arity.limit(derivations, "", {
   none = 0, all = 0, matching = 1, reversed = 0, unordered = 0, distinct = 0, offset = 1,
   aliased = 1,
-}, { distinct = "use select(\"column\"):distinct()" })
+}, {
+  distinct = "use select(\"column\"):distinct()", matching = "use the class of the full-text table: perilune.record(\"name\"):matching(pattern)",
+})
 
 return request

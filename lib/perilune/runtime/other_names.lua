@@ -114,7 +114,7 @@ sections.request = {
     .. "alias_column"] =
     "use annotated_with(expression:as(\"name\")) to add a column, select(...) to replace the columns",
   ["distinct_on uniq unique uniq_by dedupe"] = "use distinct()",
-  ["with with_"] = including .. ", and perilune.common_table(name, request) for WITH in SQL",
+  ["with with_"] = including .. ", and perilune.common_table(name, request) for WITH in SQL, which requests that use the table begin with",
   ["includes include including eager eager_load eager_load_all prefetch prefetch_related select_related joinedload selectinload "
     .. "subqueryload load_with options populate preload_all fetch_with with_related related include_all with_relations contains_eager "
     .. "includes_all joined_load select_in_load including_associations"] = including,
