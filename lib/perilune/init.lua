@@ -68,6 +68,9 @@ for _, name in ipairs{ "read", "write", "in_transaction", "in_savepoint", "write
         .. "... end) around the call"):format(name, require("perilune.native.errors").describe(block), name))
     elseif type(block) == "table" and options == nil and type(block[1]) == "function" then
       require("perilune.native.errors").raise("argument", ("db:%s: argument 1: expected a function, got a table; use db:%s(function(db) ... end)"):format(name, name))
+    elseif name == "in_savepoint" and type(block) == "string" and type(options) == "function" then
+      require("perilune.native.errors").raise("argument", "db:in_savepoint: argument 1: expected a function, got a string; savepoints have no names, use "
+        .. "db:in_savepoint(function(db) ... end)")
     elseif type(block) == "string" and options == nil and not (name == "in_transaction" and no_options[block]) then
       require("perilune.native.errors").raise("argument", ("%s: argument 1: expected a function, got a string; use db:execute(sql, ...) or "
         .. "db:fetch_all(sql, ...) for SQL"):format(name))

@@ -2456,3 +2456,14 @@ Product:upsert({ sku = "TEA", name = "Tea", price = 1 }, { target = "sku", updat
 Product:with(perilune.common_table("cheap", Product:filter(p.price:lt(500))))  --! which requests that use the table begin with
 ]==])
 end)
+
+test("names of savepoints, several classes of a history and files of changesets are refused, and the errors show the call", function()
+  guesses([==[%s]==], [==[
+db:in_savepoint("part", function() return "commit" end)  --! savepoints have no names, use db:in_savepoint(function(db) ... end)
+perilune.history(Customer, Invoice)  --! each class has its own history: call it once for each
+db:record_changes(function() ada:update_changes{ name = "B" } end):save("x.changes")  --! write changeset:serialize() to a file
+db:tables("archive")  --! SELECT name FROM name.sqlite_schema
+perilune.record("invoice", { enums = { status = { paid = "p", draft = "d" } } })  --! use { status = perilune.enum{ draft = "d" } }
+perilune.record("invoice", { enums = { status = perilune.enum{ fresh = "draft" } } }):fresh():fetch_count()  --> 1
+]==])
+end)

@@ -126,8 +126,11 @@ function class_options.enums(info, value)
     if is_list then
       local is_list_of_cases = type(enum[1]) == "string"
       if enum[1] == nil and enum.prefix == nil and next(enum) ~= nil then
+        local first
+        for name in pairs(enum) do first = (first == nil or tostring(name) < tostring(first)) and name or first end
+        local case = type(enum[first]) == "string" and ("%q"):format(enum[first]) or tostring(enum[first])
         raise("argument", ("perilune.record: option enums: %s: values of cases belong to an enum; use { %s = perilune.enum{ %s = %s } }"):format(
-          tostring(column), tostring(column), tostring(next(enum)), tostring(select(2, next(enum)))))
+          tostring(column), tostring(column), tostring(first), case))
       end
       checks.option_names("perilune.record: option enums: " .. tostring(column), checks.rest(enum, is_list_of_cases and #enum or 1), { prefix = true })
       enum, prefix = is_list_of_cases and perilune.enum(table.move(enum, 1, #enum, 1, {})) or enum[1], enum.prefix

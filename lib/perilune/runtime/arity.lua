@@ -116,6 +116,8 @@ local cures = {
   ["db:add_function"] = "the options come before the function: db:add_function(name, { arguments = 1, deterministic = true }, f)",
   ["db:add_aggregate"] = "the options come before the functions: db:add_aggregate(name, { arguments = 1, deterministic = true }, { step = f })",
   ["db:add_collation"] = "a collation has no options",
+  ["db:tables"] = "use db:fetch_values(\"SELECT name FROM name.sqlite_schema WHERE type = 'table'\") for an attached database",
+  ["perilune.history"] = "each class has its own history: call it once for each",
   ["task:wait"] = "a wait has no time limit; use perilune.after(\"5s\", function() task:cancel() end) before it",
   ["perilune.enum"] = "use perilune.enum{ \"a\", \"b\" }", ["perilune.case"] = "use perilune.case{ { condition, value }, otherwise = value }",
   ["perilune.count"] = "use Class.c.name:count() to count the values of a column", ["perilune.automation"] = "use perilune.automation{ name = ..., on = { ... }, run = f }",

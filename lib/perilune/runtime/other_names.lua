@@ -869,7 +869,8 @@ sections.changeset = {
   ["tables to_sql to_json to_table items"] = "use changeset:rows(db), whose rows have table, operation, key, old and new",
   ["count size length"] = "use #changeset",
   ["apply"] = "use db:apply_changes(changeset)", ["invert reverse undo inverse"] = "use changeset:inverted()", ["concat append merge combine"] = "use changeset:followed_by(other)",
-  ["iter each changes entries operations"] = "use changeset:rows(db)", ["bytes to_string data dump tostring"] = "use changeset:serialize()", ["empty"] = "use changeset:is_empty()",
+  ["iter each changes entries operations"] = "use changeset:rows(db)", ["bytes to_string data dump tostring"] = "use changeset:serialize()",
+  ["save write write_to save_to to_file store"] = "write changeset:serialize() to a file that io.open(path, \"wb\") has opened; perilune.changeset(bytes) reads it", ["empty"] = "use changeset:is_empty()",
 }
 sections["function"] = {
   ["group.only group.focus"] = "use scenario.only(name, function(t) ... end)",
