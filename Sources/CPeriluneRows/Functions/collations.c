@@ -7,7 +7,8 @@ static int call_collation(lua_State *L) {
     for (int i = 0; i < 2; i++) lua_pushlstring(L, call->texts[i], (size_t)call->lengths[i]);
     lua_call(L, 2, 1);
     if (lua_type(L, -1) != LUA_TNUMBER) {
-        plua_raise(L, "conversion", "a collation must return a number, got %s", plua_describe(L, -1));
+        plua_raise(L, "conversion", "a collation must return a negative number, 0 or a positive number, got %s",
+                   plua_describe(L, -1));
     }
     lua_Number order = lua_tonumber(L, -1);
     call->comparison = (order > 0) - (order < 0);

@@ -169,6 +169,9 @@ package enum ScriptNames {
     /// `attempt to call a nil value (method 'split')`.
     private static func otherFormHelp(for message: String) -> String? {
         if let help = syntaxHelp(for: message) ?? indexHelp(for: message) { return help }
+        if message.hasPrefix("misuse of aliased window function ") {
+            return "use the expression itself in place of its name, as in filter(expression:le(2))"
+        }
         if message.wholeMatch(of: /near "[:@$]\w+": syntax error/) != nil { return messageHelp["near \"?\": syntax error"] }
         guard let match = message.wholeMatch(of: /attempt to call a nil value \(method '(\w+)'\)/),
             let use = otherTextMethods[String(match.1)]

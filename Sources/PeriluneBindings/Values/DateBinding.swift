@@ -29,7 +29,7 @@ final class DateBinding {
     /// Members that dates have in other libraries, with the replacements that error messages suggest.
     private static let otherMembers: [(String, String)] = [
         (
-            "plus adding add_days add_months add_years add_hours add_seconds advance shift in since offset dateadd",
+            "plus adding add_days add_months add_years add_hours add_seconds advance shift in offset dateadd",
             "use date:add{ days = 1 }"
         ),
         (
@@ -42,7 +42,7 @@ final class DateBinding {
         ),
         ("minus subtract ago before_by", "use date:add{ days = -1 }, or first - second for the seconds between two dates"),
         (
-            "diff difference days_until days_since seconds_until until_ days_between timedelta",
+            "diff difference since days_until days_since seconds_until until_ days_between timedelta",
             "use date:seconds_since(other), or first - second, in seconds"
         ),
         (

@@ -1148,6 +1148,7 @@ invoice.due .. "!"  --> "2026-03-31 00:00:00.000!"
 invoice.due:plus{ days = 1 }  --! date:add
 invoice.due:subtract{ days = 1 }  --! date:add
 invoice.due:diff(perilune.now())  --! date:seconds_since
+perilune.now():since(invoice.due)  --! date:seconds_since
 invoice.due:strftime("%Y")  --! date:format
 invoice.due:end_of("month")  --! date:start_of
 invoice.due:to_timezone("Europe/Berlin")  --! date:components
@@ -2465,5 +2466,11 @@ db:record_changes(function() ada:update_changes{ name = "B" } end):save("x.chang
 db:tables("archive")  --! SELECT name FROM name.sqlite_schema
 perilune.record("invoice", { enums = { status = { paid = "p", draft = "d" } } })  --! use { status = perilune.enum{ draft = "d" } }
 perilune.record("invoice", { enums = { status = perilune.enum{ fresh = "draft" } } }):fresh():fetch_count()  --> 1
+]==])
+end)
+
+test("a collation that returns a boolean is refused, and the error names the results", function()
+  guesses([==[%s]==], [==[
+db:add_collation("size", function(a, b) return #a < #b end) return Product:order(p.name:collating("size")):fetch_all()  --! must return a negative number, 0 or a positive number, got
 ]==])
 end)

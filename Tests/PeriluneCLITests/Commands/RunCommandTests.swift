@@ -280,6 +280,7 @@ import Testing
         #expect(ScriptNames.help(for: "no such function: REGEXP")?.contains("add_function") == true)
         #expect(ScriptNames.help(for: "no such function: regexp")?.contains("add_function") == true)
         #expect(ScriptNames.help(for: "no such function: date_format")?.contains("strftime") == true)
+        #expect(ScriptNames.help(for: "misuse of aliased window function place")?.contains("filter(expression:le(2))") == true)
         #expect(ScriptNames.help(for: "attempt to index a number value")?.contains("86400") == true)
         #expect(ScriptNames.help(for: "attempt to sub a 'string' with a 'string'")?.contains("perilune.date(first)") == true)
         #expect(ScriptNames.help(for: "attempt to call a nil value (method 'map')")?.contains("ipairs(list)") == true)
