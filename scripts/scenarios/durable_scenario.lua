@@ -53,9 +53,12 @@ group("durable automations", { tags = { "automations" } }, function()
 
   scenario("a failing job is retried after each backoff and finally becomes dead", function(t)
     local jobs, attempts = perilune.jobs("mail", { attempts = 3, backoff = { "1h", "1h" } }), 0
+    local errors = {}
+    -- Without a handler, the error of a dead job fails the scenario.
+    perilune.on_error(function(e) errors[#errors + 1] = tostring(e) end)
     jobs:handle(function()
       attempts = attempts + 1
-      error("no")
+      error("attempt " .. attempts, 0)
     end)
     jobs:enqueue(1)
     t.wait_until_idle()
@@ -64,5 +67,6 @@ group("durable automations", { tags = { "automations" } }, function()
     t.wait_until_idle()
     expect(attempts):equals(3)
     expect(jobs:counts().dead):equals(1)
+    expect(errors):equals{ "attempt 3" }
   end)
 end)

@@ -86,6 +86,19 @@ test("a failing job is retried with increasing delays and finally becomes dead",
   handler:cancel()
 end)
 
+test("the errors of a dead job and of on_dead go to perilune.on_error, those of earlier attempts do not", function()
+  local errors = {}
+  perilune.on_error(function(e) errors[#errors + 1] = tostring(e) end)
+  local handler = perilune.jobs("q", { attempts = 2, on_dead = function() error("on_dead", 0) end }):handle(function(job)
+    error("attempt " .. job.attempt, 0)
+  end)
+  perilune.jobs("q"):enqueue(1)
+  wait_for(function() return #errors == 2 end)
+  equal(errors, { "attempt 2", "on_dead" })
+  perilune.on_error(nil)
+  handler:cancel()
+end)
+
 test("a dead job can be run again", function()
   local jobs = perilune.jobs("q", { attempts = 1 })
   local is_broken, seen = true, 0

@@ -57,9 +57,10 @@ local function log_error(self, message, e)
 end
 
 --- Reports an error to the handler of `perilune.on_error` or to the program. Returns whether one of them received it.
-local function is_reported(self, e)
+-- @tparam string what a description of the failure, such as "failed"
+local function is_reported(self, e, what)
   if e == nil then return false end
-  local is_ok, is_heard = pcall(native_loop.report, e, self.scope)
+  local is_ok, is_heard = pcall(native_loop.report, e, self.scope, ("the automation `%s` %s"):format(self.name, what))
   return is_ok and is_heard
 end
 
@@ -90,7 +91,7 @@ local function keep(self, details, is_awaited, is_last)
   local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
   if not is_kept and not is_last and is_delayed(details, failure) then return keep_later(self, details, is_awaited, 1.0) end
   if not is_kept then log_error(self, "the run of an automation could not be recorded", failure) end
-  if is_failure[details.outcome] and not is_awaited and not is_reported(self, details.error) then
+  if is_failure[details.outcome] and not is_awaited and not is_reported(self, details.error, details.outcome) then
     log_error(self, ("automation %s%s"):format(details.outcome, details.reason and ": " .. details.reason or ""), details.error)
   end
 end
@@ -145,7 +146,9 @@ local function report_failure(self, context, details)
   local failure = {
     outcome = details.outcome, error = details.error, reason = details.reason, attempts = details.attempts, traceback = details.traceback,
   }
-  local function log(e) log_error(self, "on_failure of an automation failed", e) end
+  local function log(e)
+    if not is_reported(self, e, "has a failed `on_failure`") then log_error(self, "on_failure of an automation failed", e) end
+  end
   local is_started, e = pcall(native_loop.start, function() f(context, failure) end, log, false, self.scope)
   if not is_started then log(e) end
 end

@@ -65,11 +65,23 @@ local function next_attempt(queue, row)
   return perilune.now() + wait * (1 + 0.25 * perilune.random())
 end
 
-local function report_dead(self, row, e)
-  log_error(self, ("job %d is dead after %d attempts"):format(row.id, row.attempts), e)
+--- Reports an error to the handler of `perilune.on_error` or to the program; without either, logs it.
+-- @tparam string what the function that failed or the dead job
+-- @tparam string verb what happened to it
+local function report(self, what, verb, e)
+  local is_ok, is_heard = pcall(native_loop.report, e, self.scope, ("%s of the queue `%s` %s"):format(what, self.queue.name, verb))
+  if not is_ok or not is_heard then log_error(self, what .. " " .. verb, e) end
+end
+
+--- Calls `on_dead` in a separate task.
+local function call_on_dead(self, row, e)
   local f = self.queue.on_dead
   if not f then return end
-  native_loop.start(function() f(make_job(self.queue, row), e) end, function(raised) log_error(self, "on_dead failed", raised) end, false, self.scope)
+  native_loop.start(function() f(make_job(self.queue, row), e) end, function(raised) report(self, "on_dead", "failed", raised) end, false, self.scope)
+end
+
+local function death_of(row)
+  return "job " .. row.id, ("is dead after %d attempt%s"):format(row.attempts, row.attempts == 1 and "" or "s")
 end
 
 local function traceback_of(e)
@@ -94,7 +106,11 @@ local function settle_failure(self, row, e, traceback)
   end)
   if not is_ours then return end
   report_outcome(self, row, run_at and "failed" or "dead", e, run_at)
-  if not run_at then return report_dead(self, row, e) end
+  if not run_at then
+    local what, verb = death_of(row)
+    report(self, what, verb, e)
+    return call_on_dead(self, row, e)
+  end
   perilune.log.warning(("job %d failed in attempt %d of %s, and will be tried again"):format(row.id, row.attempts, self.queue.attempts),
     { queue = self.queue.name, error = tostring(e), next_attempt = run_at:format("YMD_HMS") })
 end
@@ -312,7 +328,9 @@ local function recover(self)
     local is_ours = queue.db:write(function(handle) return job_table.recover(handle, queue.name, row, is_dead) end)
     if is_ours and is_dead then
       report_outcome(self, row, "dead", "its process ended")
-      report_dead(self, row, "its process ended")
+      -- This is not an error of the function.
+      log_error(self, table.concat({ death_of(row) }, " "), "its process ended")
+      call_on_dead(self, row, "its process ended")
     end
   end
 end

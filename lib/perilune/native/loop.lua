@@ -35,8 +35,9 @@ function native.note_output(text) end
 --- Reports an error without ending anything, like an unhandled error.
 ---@param err any
 ---@param scope integer
+---@param what string a description of what failed
 ---@return boolean is_heard whether a handler of the script or the program has received it
-function native.report(err, scope) end
+function native.report(err, scope, what) end
 
 --- Calls a function whenever the program receives a signal.
 ---@param name string

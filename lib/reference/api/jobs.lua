@@ -16,7 +16,7 @@
 ---@field rate? string the maximum number of jobs that start per second, minute, hour or day, such as `"100/minute"`
 ---@field timeout? perilune.duration an attempt that takes longer is ended, and counts as failed
 ---@field keep? perilune.duration how long to keep jobs that are done or cancelled; 1 day by default. Dead jobs are kept until they are pruned
----@field on_dead? fun(job: perilune.job, err: any) called when the last attempt has failed
+---@field on_dead? fun(job: perilune.job, err: any) called when the last attempt has failed; the error also goes to `perilune.on_error`
 ---@field db? perilune.database the default database unless given
 
 ---Returns the queue with a name, and creates it on first use.
