@@ -16,10 +16,13 @@ struct LoopBinding {
         let table = try state.makeTable(fieldCount: 16)
         try defineSources(in: table)
         try defineWaits(in: table, of: state)
-        // (error, scope) reports an error that does not end a run; returns whether the script or the program has a handler for it.
+        // (error, scope, what) reports an error that does not end a run, with a description of what failed; returns whether the script or
+        // the program has a handler for it.
         try table.setFunction("report") { [loop] arguments in
             let state = try arguments.state
-            return [.boolean(try loop.report(arguments[1], Self.error(raising: arguments[1], in: state), in: arguments.get(2)))]
+            let isHeard = try loop.report(
+                arguments[1], Self.error(raising: arguments[1], in: state), of: arguments.get(3), in: arguments.get(2))
+            return [.boolean(isHeard)]
         }
         try table.setFunction("on_error") { [loop] arguments in
             loop.errorHandlers[loop.currentScope] = arguments[1].isNil ? nil : try arguments.get(1, as: LuaFunction.self)

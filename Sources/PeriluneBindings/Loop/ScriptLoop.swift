@@ -1,6 +1,6 @@
 internal import Foundation
 internal import PeriluneDependencies
-internal import PeriluneLua
+package import PeriluneLua
 
 /// The event loop of a state, which manages the sources that scripts have started and calls their functions.
 ///
@@ -24,6 +24,8 @@ package final class ScriptLoop {
     package var memoryName: String?
     /// Whether the host also receives errors that were only reported.
     package var takesReports = false
+    /// Receives the errors that were only reported, with a description of what failed, in place of the host.
+    package var onReport: ((_ error: LuaError, _ what: String) -> Void)?
     /// The number of active runs of scripts and sources.
     private(set) var runs = 0
     /// The number of active calls of sources in each scope that has any.
@@ -241,10 +243,16 @@ package final class ScriptLoop {
 
     /// Reports an error that does not end a run to the script's error handler, or to the host.
     ///
+    /// - Parameter what: A description of what failed.
     /// - Returns: Whether the script or the host receives the error.
-    func report(_ value: LuaValue, _ error: @autoclosure () -> LuaError, in scope: Int) throws -> Bool {
+    func report(_ value: LuaValue, _ error: @autoclosure () -> LuaError, of what: String, in scope: Int) throws -> Bool {
+        guard !isKilled else { return true }
         if isLive(scope), let handler = errorHandler(for: scope) {
             try addSource("task", isOnce: true, scope: scope, .calling(handler, [value])).signal()
+            return true
+        }
+        if let onReport {
+            onReport(error(), what)
             return true
         }
         guard takesReports else { return false }

@@ -582,6 +582,18 @@ test("a service that was stopped cannot run until it is idle", function()
   end
 end)
 
+test("only the option `failures` allows a service to fail", function()
+  local seen = {}
+  local host = { require_no_access = function() end, start_service = function(path, allows_failures)
+    seen[#seen + 1] = { path, allows_failures }
+    return 1
+  end }
+  passes("t.service('a.lua')\nt.service('b.lua', { failures = 'allow' })\nt.service('c.lua', { failures = 'fail' })\ncheck(true)", host)
+  equal(seen, { { "a.lua", false }, { "b.lua", true }, { "c.lua", false } })
+  matches(failure("t.service('a.lua', { failures = 'ignore' })", host).message, 't.service: option `failures`: expected "allow" or "fail"')
+  matches(failure("t.service('a.lua', { fails = true })", host).message, "failures")
+end)
+
 test("names from other test libraries lead to the right functions", function()
   matches(failure("with_raises('x', function() end)").message, "use expect_error(function() ... end, message)")
   matches(failure("xscenario('x', function() end)").message, "use scenario.skip(reason, name, function(t) ... end)")

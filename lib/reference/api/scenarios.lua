@@ -222,11 +222,14 @@ function t.run_protected(path, arguments) end
 ---  check(t.effects.mail:distinct_calls("send")[1].to == "Ada")
 ---end)
 ---```
+---A run that fails for good, or a job that is dead, fails the scenario at the line of its error. With `failures = "allow"`, it does
+---not: check the column `outcome` of `perilune_automation_run`, or `state` of `perilune_job`.
 ---@param path string relative to the current folder or the project folder
+---@param options? { failures?: "allow"|"fail" } `"fail"` by default
 ---@return perilune.service
 ---@raises io: the file cannot be read; script: an error of the file
 ---@waits until the file is loaded, and all due work has finished
-function t.service(path) end
+function t.service(path, options) end
 
 ---Runs the project's migrations on this database, and returns the names of the applied migrations.
 ---```lua
@@ -375,11 +378,9 @@ function db:integrity_check() end
 ---@access inside a scenario
 local service = {}
 
----Advances the clock until no run and no job is left that continues by itself: three days of waiting take a millisecond. Runs that wait
----for a signal without a timeout, jobs without a handler and the next due times of schedules do not count. A schedule that becomes due
----while the clock advances for other work still runs.
----
----A failed run or job does not fail the scenario: check the column `outcome` of `perilune_automation_run` or `state` of `perilune_job`.
+---Advances the clock until no run and no job is left that continues by itself: three days of waiting take a millisecond. A timeout of
+---`run:wait_for` passes, too; `t.wait_until_idle()` runs only what is due now. Runs that wait for a signal without a timeout, jobs without a
+---handler and the next due times of schedules do not count. A schedule that becomes due while the clock advances for other work still runs.
 ---```lua
 ---scenario("idle", function(t)
 ---  t.effects.mail:stub("send", true)

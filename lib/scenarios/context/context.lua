@@ -189,8 +189,9 @@ function members.run_protected(path, arguments)
 end
 
 --- Starts a service: a file of automations that runs in a separate state, which the scenario can end like a process.
-function members.service(path)
-  return require("scenarios.context.services").start(path, raise_script_error)
+-- @tparam ?table options `failures`
+function members.service(path, options)
+  return require("scenarios.context.services").start(path, options, raise_script_error)
 end
 
 --- Runs the migrations of the project on this database.

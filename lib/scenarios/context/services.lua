@@ -84,16 +84,24 @@ end
 
 checks.seal(Service, { "number", "path", "raise_script_error", "has_ended" }, "service")
 
+local failures_values = { allow = true, fail = true }
+
+local function failures_value(value)
+  return failures_values[value] and value or nil
+end
+
 --- Starts a service.
 -- @tparam string path the file of automations
+-- @tparam ?table given `failures`: "allow" if the runs and jobs of the service may fail, or "fail", the default
 -- @tparam function raise_script_error receives the path and an error
-function services.start(path, raise_script_error)
+function services.start(path, given, raise_script_error)
   if type(path) ~= "string" or path == "" then
     state.mistake("t.service: argument 1: expected the path of a file of automations, got %s", errors.describe(path))
   end
+  local options = checks.options("t.service", given, { failures = { failures_value, '"allow" or "fail"' } }, "service_option")
   state.require("t.service")
   state.host("require_no_access")("t.service")
-  local number = load(path, raise_script_error, state.host("start_service"), path)
+  local number = load(path, raise_script_error, state.host("start_service"), path, options.failures == "allow")
   return setmetatable({ number = number, path = path, raise_script_error = raise_script_error }, Service)
 end
 

@@ -162,8 +162,9 @@ function native.calls(module, name) end
 
 --- Starts a file of automations in a separate state.
 ---@param path string
+---@param allows_failures boolean whether its automations and jobs may fail without failing the scenario
 ---@return integer number identifies the service
-function native.start_service(path) end
+function native.start_service(path, allows_failures) end
 
 --- Ends a service as SIGKILL would.
 ---@param number integer

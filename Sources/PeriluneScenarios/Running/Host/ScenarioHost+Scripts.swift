@@ -95,6 +95,7 @@ final class ScriptRun {
             throw BindingError("io", "t.run: \(error)\(host.hint(for: path, of: "t.run"))")
         }
         (state, loop, _) = try Self.makeState(host, path: self.path, output)
+        host.watchFailures(in: loop)
         if host.attempt.scenario.crash?.rerunsScripts == true { watch = try host.makeWatch(of: state, loop) }
         firstCall = host.effects.calls.count
         statements = host.stage.trace.collect()

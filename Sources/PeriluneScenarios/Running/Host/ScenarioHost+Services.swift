@@ -8,7 +8,7 @@ internal import PeriluneLua
 /// stopped.
 extension ScenarioHost {
     func installServices() throws {
-        // start_service(path) starts a service and returns its number.
+        // start_service(path, whether its automations and jobs may fail) starts a service and returns its number.
         try function("start_service", StartService(host: self))
         // The following functions take the number of a service to end, stop or restart.
         try function("kill_service", ChangeService(host: self) { service in await service.kill() })
@@ -33,7 +33,8 @@ extension ScenarioHost {
 
         func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
             guard case .string(let path)? = arguments.first else { return [] }
-            let service = try ScenarioService(host, path.description)
+            let allowsFailures = arguments.count > 1 && arguments[1] == .boolean(true)
+            let service = try ScenarioService(host, path.description, allowsFailures: allowsFailures)
             host.services.append(service)
             let number = host.services.count
             try await service.start()
@@ -123,6 +124,8 @@ final class ScenarioService {
     private unowned let host: ScenarioHost
     private let path: String
     private let source: [UInt8]
+    /// Whether automations and jobs may fail without failing the scenario.
+    private let allowsFailures: Bool
     let output = ScenarioOutput()
     /// The Lua state of the service and its loop; `nil` while the service is not running.
     private(set) var state: LuaState?
@@ -132,8 +135,8 @@ final class ScenarioService {
 
     var isRunning: Bool { state != nil }
 
-    init(_ host: ScenarioHost, _ path: String) throws {
-        self.host = host
+    init(_ host: ScenarioHost, _ path: String, allowsFailures: Bool) throws {
+        (self.host, self.allowsFailures) = (host, allowsFailures)
         self.path = try host.find(path)
         do {
             source = try ScriptHost.read(self.path)
@@ -175,6 +178,7 @@ final class ScenarioService {
         let (state, loop, loader) = try ScriptRun.makeState(host, path: path, output)
         (self.state, self.loop) = (state, loop)
         watch = try host.makeWatch(of: state, loop)
+        if !allowsFailures { host.watchFailures(in: loop) }
         host.loops.add(loop)
         host.states.add(state)
         guard case .table(let automations) = try loader.require("perilune.events.automation") else { return }

@@ -26,8 +26,8 @@ final class ScenarioHost {
     var recordings = HostRecordings()
     /// The lines that ran in closed states, if rounds are compared.
     private(set) var trace = ScenarioTrace()
-    /// The errors of callbacks that no script has handled.
-    private var callbackErrors: [LuaError] = []
+    /// The errors of callbacks that no script has handled, with further lines for the report.
+    private var callbackErrors: [(error: LuaError, details: [String])] = []
 
     init(attempt: ScenarioAttempt, stage: ScenarioStage, state: ScenarioState, limits: LuaLimits, loops: LoopGroup) {
         (self.attempt, self.stage, self.state, self.limits, self.loops) = (attempt, stage, state, limits, loops)
@@ -82,13 +82,27 @@ final class ScenarioHost {
     private func didFail(_ loop: ScriptLoop, _ error: any Error) {
         let error = error as? LuaError ?? LuaError(.host, "\(error)")
         if let script = scripts.first(where: { $0.loop === loop }), script.takeError(error) { return }
-        callbackErrors.append(error)
+        callbackErrors.append((error, []))
         state.interrupt()
+    }
+
+    /// Makes failed automations and jobs of a state fail the scenario, and end its wait. In runs with crashes, such failures are
+    /// differences from the undisturbed run instead.
+    func watchFailures(in loop: ScriptLoop) {
+        guard attempt.crashes?.chosen.isEmpty != false else { return }
+        loop.onReport = { [unowned self] error, what in
+            callbackErrors.append((error, ["\(what); t.service(path, { failures = \"allow\" }) allows it"]))
+            state.interrupt()
+        }
     }
 
     /// Adds errors of callbacks and unexpected calls to the result of the scenario.
     func finish(_ result: inout ScenarioResult) {
-        for error in callbackErrors { result.add(ScenarioFailure(error, file: attempt.scenario.file)) }
+        for (error, details) in callbackErrors {
+            var failure = ScenarioFailure(error, file: attempt.scenario.file)
+            failure.details += details
+            result.add(failure)
+        }
         for index in result.failures.indices {
             complete(&result.failures[index])
             attempt.source.file.restoreName(in: &result.failures[index])
