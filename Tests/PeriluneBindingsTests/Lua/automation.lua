@@ -642,3 +642,36 @@ test("an automation on a table runs after exactly those transactions in which an
     equal(runs(), 0)
   end
 end)
+
+test("unknown fields of the tables that an automation receives are errors, and optional fields are nil", function()
+  local errors, failure_message = {}, nil
+  local function message(f)
+    local _, e = pcall(f)
+    return tostring(e)
+  end
+  local automation = perilune.automation{
+    name = "fields", on = { event = "go" },
+    run = function(context)
+      errors = {
+        message(function() return context.trigger.payload.home end), message(function() return context.trigger.payload and 1 end),
+        message(function() return context.trigger.opration end), message(function() return context.payload end),
+        message(function() return context.vale end), message(function() return context:step("a", function() end) end),
+      }
+      equal({ context.trigger.data, context.trigger.due, context.trigger.is_late, context.value, context.event, context.is_rerun }, {})
+      equal(perilune.json.encode(context.trigger), '{"kind":"event","name":"go"}')
+      error("no", 0)
+    end,
+    on_failure = function(context, failure)
+      equal({ failure.error, failure.outcome, failure.attempts, failure.reason }, { "no", "failed", 1, nil })
+      failure_message = message(function() return failure.message end)
+    end,
+  }
+  perilune.emit("go")
+  wait_for(function() return failure_message end)
+  for index, text in ipairs{
+    "no field `payload`; use trigger.data", "no field `payload`; use trigger.data", "no field `opration`; did you mean `operation`?",
+    "no field `payload`; use context.event", "no field `vale`; did you mean `value`?", "durable = true",
+  } do matches(errors[index], text) end
+  matches(failure_message, "no field `message`; use failure.error")
+  automation:remove()
+end)

@@ -139,13 +139,15 @@ local function read_journal(run, details)
   if details.error then details.traceback = details.traceback or traceback end
 end
 
+local of_failures = checks.fields("failure", "failure", { "attempts", "error", "outcome", "reason", "traceback" })
+
 --- Calls `on_failure` in a separate task.
 local function report_failure(self, context, details)
   local f = self.on_failure
   if not f then return end
-  local failure = {
+  local failure = setmetatable({
     outcome = details.outcome, error = details.error, reason = details.reason, attempts = details.attempts, traceback = details.traceback,
-  }
+  }, of_failures)
   local function log(e)
     if not is_reported(self, e, "has a failed `on_failure`") then log_error(self, "on_failure of an automation failed", e) end
   end
@@ -382,11 +384,16 @@ local function make_run(self, trigger, context)
   }
 end
 
-local Context = { __index = function(_, name) return durable_runs.refuse(name) end }
+local Context = { __name = "context of an automation", __index = function(_, name) return durable_runs.refuse(name) end }
+
+local of_triggers = checks.fields("trigger", "trigger",
+  { "kind", "name", "data", "table", "tables", "operation", "key", "row_key", "due", "missed", "is_late" })
+local of_interruptions = checks.fields("interruption", "failure", { "attempts", "error", "interruptions", "started_at" })
 
 --- Creates the context that the automation's functions receive.
 local function make_context(self, trigger, is_rerun)
-  return setmetatable({ automation = self, trigger = trigger, db = self.db, event = trigger.data, is_rerun = is_rerun }, Context)
+  return setmetatable(
+    { automation = self, trigger = setmetatable(trigger, of_triggers), db = self.db, event = trigger.data, is_rerun = is_rerun }, Context)
 end
 
 local function add_run(run)
@@ -425,7 +432,8 @@ end
 local function settle_interrupted(run, row)
   local policy, has_run = run.automation.interrupted, row.owner ~= nil and row.outcome ~= "queued"
   if has_run and type(policy) == "function" then
-    policy = policy(run.context, { attempts = row.attempts, interruptions = run.interruptions, error = row.error, started_at = run.started_at })
+    policy = policy(run.context, setmetatable(
+      { attempts = row.attempts, interruptions = run.interruptions, error = row.error, started_at = run.started_at }, of_interruptions))
   end
   if policy ~= "rerun" and has_run then return end_interrupted(run, "its process ended") end
   if run.interruptions > runs.most_interruptions then return end_interrupted(run, runs.interruption_reason(run.interruptions)) end
@@ -497,7 +505,7 @@ local function fail_to_look(self, e, seconds)
     outcome = "failed", reason = reason, error = e,
   }
   keep_later(self, details)
-  report_failure(self, { automation = self, trigger = details.trigger, db = self.db }, details)
+  report_failure(self, make_context(self, details.trigger), details)
 end
 
 --- Starts a run for the next queued trigger.

@@ -284,6 +284,8 @@ local function settle_call(branch, step, retry, e)
   wait_on(branch, step)
 end
 
+local of_calls = checks.fields("call", "call", { "attempt", "is_repeat" })
+
 --- Calls a function with effects outside of the database: at least once, and with the same key each time. The call is recorded before it
 -- begins, and its result afterwards.
 function Run:call(name, first, second)
@@ -308,7 +310,7 @@ function Run:call(name, first, second)
       automation = execution.automation, run = tostring(execution.id), call = name, key = step.idempotency_key, attempt = tostring(step.attempts) })
   end
   crashes.point("before", "call " .. name)
-  local is_ok, value = inside(branch, name, f, step.idempotency_key, { attempt = step.attempts, is_repeat = is_repeat })
+  local is_ok, value = inside(branch, name, f, step.idempotency_key, setmetatable({ attempt = step.attempts, is_repeat = is_repeat }, of_calls))
   crashes.point("after", "call " .. name)
   if not is_ok then
     if is_cancellation(value) then error(value, 0) end
@@ -504,7 +506,7 @@ end
 
 function Preview:call(name, first, second)
   local f, options = read_arguments("call", name, first, second, { key = "any", retry = "any", undo = "function" })
-  return decode(encode("call", name, (f(tostring(options.key or name), { attempt = 1, is_repeat = false }))))
+  return decode(encode("call", name, (f(tostring(options.key or name), setmetatable({ attempt = 1, is_repeat = false }, of_calls)))))
 end
 
 function Preview:sleep(duration) durations.read("run:sleep", duration) end
@@ -537,11 +539,17 @@ function durable_runs.extend(context, run)
   })
 end
 
---- Raises for a method of durable runs in the context of a run that is not durable.
+local plain_fields = { "attempt", "automation", "db", "event", "is_rerun", "trigger", "value", "values" }
+
+--- Raises for a mistaken field, or a method of durable runs, in the context of a run that is not durable. Other names are nil: scripts may
+-- keep values of their own in the context.
 function durable_runs.refuse(name)
+  if type(name) ~= "string" or fields[name] then return nil end
   if Run[name] then errors.raise("usage", ("run:%s: it needs an automation with the option `durable = true`"):format(name)) end
   local other_names = require "perilune.runtime.other_names"
-  if other_names.find("context", name) then other_names.raise("context", "field", name, { "event", "value", "trigger", "db", "attempt" }) end
+  if other_names.find("context", name) then other_names.raise("context", "field", name, plain_fields) end
+  local _, err = pcall(errors.raise_unknown, "field", name, plain_fields)
+  if err.suggestion then error(err, 0) end
 end
 
 --- Sends a signal to the run of an automation with a key. The run receives it by `run:wait_for(name)`, even if it begins to wait later.

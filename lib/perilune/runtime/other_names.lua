@@ -794,6 +794,21 @@ sections.context = {
   ["row record"] = "use context.value, the result of the observed request, and context.trigger for the change",
   ["attempts retries tries retry_count"] = "use context.attempt",
 }
+sections.trigger = {
+  ["payload body message params parameters args arguments event value"] = "use trigger.data, the data of perilune.emit or automation:run",
+  ["row record old new changes"] = "use context.value, the row or the result of the observed request",
+  ["type event_type reason source"] = "use trigger.kind", ["action op event_kind verb"] = "use trigger.operation",
+  ["time at date when due_at due_date scheduled_at scheduled_for"] = "use trigger.due, and perilune.date(trigger.due) for the date",
+  ["id row_id pk primary_key"] = "use run.key in a durable automation, or context.value", ["table_name"] = "use trigger.table",
+  ["event_name topic channel"] = "use trigger.name", ["missed_count"] = "use trigger.missed", ["late"] = "use trigger.is_late",
+}
+sections.failure = {
+  ["message err exception cause"] = "use failure.error", ["status state kind"] = "use failure.outcome", ["attempt tries retries"] = "use failure.attempts",
+  ["stack stacktrace backtrace"] = "use failure.traceback",
+}
+sections.call = {
+  ["attempts tries retries number"] = "use info.attempt, of the second argument", ["repeated is_retry is_rerun"] = "use info.is_repeat, of the second argument", ["key idempotency_key"] = "the key is the first argument of the function",
+}
 sections.version = {
   ["date timestamp created_at changed_at at when recorded_at"] = "use version.time", ["author user who whodunnit changed_by comment reason message"] =
     "use version.note, the note of its transaction: db:write({ note = \"...\" }, f)",
@@ -1289,6 +1304,7 @@ sections.scenario_option = {
   ["retries repeat_"] = "use the option `retry`", ["db db_ data fixtures"] = "use the option `template`, or `database`",
 }
 for _, name in ipairs{ "queue", "retry", "index", "definition_of_trigger", "reference", "class", "association", "table", "migrator", "automation", "trigger", "scenario", "job" } do continued[name .. "_option"] = { "option" } end
+continued.durable_run = { "context" }
 continued.option, continued.write_option, continued.list_option = { "conflict_option" }, { "conflict_option" }, { "conflict_option" }
 
 -- Scenarios -------------------------------------------------------------------------------------------------------------------------------
