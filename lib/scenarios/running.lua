@@ -164,6 +164,12 @@ local function report_tasks(current)
   end
 end
 
+--- Adds the notes about services that help to understand a failure.
+local function note_services(current)
+  if not current.advances or #current.failures == 0 and not was_interrupted(current) then return end
+  table.move(require("scenarios.context.services").notes(current), 1, #current.advances, #current.notes + 1, current.notes)
+end
+
 --- Reports the unfinished parts of the scenario, unless it was interrupted.
 local function check_rest(current)
   report_caught(current)
@@ -226,6 +232,7 @@ return function(scenario, info)
   for _, failure in ipairs(steps.unfinished(current)) do table.insert(current.failures, failure) end
   check_queries(current, queries_before)
   check_rest(current)
+  note_services(current)
   note_globals(current)
   local result = result_of(current)
   state.current, state.phase = nil, "idle"

@@ -582,6 +582,20 @@ test("a service that was stopped cannot run until it is idle", function()
   end
 end)
 
+test("a failed scenario notes how far run_until_idle has advanced the clock", function()
+  local now, step = 0.0, 28 * 86400 + 5400
+  library("perilune.native.loop").now = function() return now end
+  local host = {
+    require_no_access = function() end, start_service = function() return 1 end, run_until_idle = function() now = now + step end,
+  }
+  local body = "local service = t.service('a.lua')\nfor _ = 1, 2 do service:run_until_idle() end\n"
+  equal(run(body .. "check(false)", host).notes, {
+    "service:run_until_idle advanced the clock by 56 days 3 hours (a1_scenario.lua:3); t.wait_until_idle() runs only what is due now" })
+  equal(passes(body .. "check(true)", host).notes, {})
+  step = 0.0
+  equal(run(body .. "check(false)", host).notes, {})
+end)
+
 test("only the option `failures` allows a service to fail", function()
   local seen = {}
   local host = { require_no_access = function() end, start_service = function(path, allows_failures)

@@ -2,6 +2,7 @@
 -- that uses the database of the scenario. The scenario can end it as if it were a process.
 
 local errors = require "perilune.native.errors"
+local native_loop = require "perilune.native.loop"
 local checks = require "perilune.runtime.checks"
 local scenario_options = lazily "scenarios.defining.options"
 local state = require "scenarios.base.state"
@@ -58,6 +59,45 @@ function Service:output()
   return state.host("service_output")(self.number)
 end
 
+--- Remembers the time by which a wait has advanced the clock, by the place of its call.
+local function remember_advance(current, file, line, seconds)
+  if seconds < 0.001 then return end
+  current.advances = current.advances or {}
+  local key = ("%s:%s"):format(file, line)
+  local entry = current.advances[key]
+  if not entry then
+    entry = { file = file, line = line, seconds = 0 }
+    current.advances[key] = entry
+    table.insert(current.advances, entry)
+  end
+  entry.seconds = entry.seconds + seconds
+end
+
+local units = { { 86400, "day" }, { 3600, "hour" }, { 60, "minute" } }
+
+--- Returns a duration in words, such as "28 days" or "1 hour 30 minutes".
+local function duration_text(seconds)
+  local parts = {}
+  for _, unit in ipairs(units) do
+    local count = seconds // unit[1]
+    seconds = seconds - count * unit[1]
+    if count > 0 then parts[#parts + 1] = ("%d %s%s"):format(count, unit[2], count == 1 and "" or "s") end
+  end
+  if seconds >= 1 or #parts == 0 then parts[#parts + 1] = ("%.3g s"):format(seconds) end
+  return table.concat(parts, " ")
+end
+
+--- Returns the notes for a failed scenario about `run_until_idle`, which may advance the clock further than expected.
+function services.notes(current)
+  local notes = {}
+  for index, entry in ipairs(current.advances or {}) do
+    local place = entry.file and (" (%s:%d)"):format(require("scenarios.base.source").path(entry.file), entry.line or 0) or ""
+    notes[index] = ("service:run_until_idle advanced the clock by %s%s; t.wait_until_idle() runs only what is due now"):format(
+      duration_text(entry.seconds), place)
+  end
+  return notes
+end
+
 --- Advances the clock until no remaining run or job will continue by itself. Ignores runs that wait for a signal without a timeout, and the
 -- next due times of schedules.
 -- @tparam ?table options `within`: the maximum time by which the clock advances, "1 year" by default
@@ -71,7 +111,10 @@ function Service:run_until_idle(given)
   state.host("require_no_access")("service:run_until_idle")
   if self.has_ended then state.mistake("service:run_until_idle: the service is not running; call service:start() first") end
   local within = given.within or 366 * 86400.0
+  local file, line = errors.position()
+  local start = native_loop.now()
   local pending = state.host("run_until_idle")(within + 0.0)
+  if state.current then remember_advance(state.current, file, line, native_loop.now() - start) end
   if pending then
     errors.raise("not_idle", ("service:run_until_idle: %s, and more time than `within` would pass (%g days)"):format(pending, within / 86400))
   end
