@@ -147,3 +147,16 @@ test("a value that is not an association is refused", function()
   fails("argument", function() Author:annotated_with(Author.books:count():max()):fetch_all() end)
   fails("argument", function() Author:annotated_with(Author.books:count(), Author.books:count()) end)
 end)
+
+test("the name of a table with two classes leads to one class at the top of the file", function()
+  db:execute("CREATE TABLE tour (id INTEGER PRIMARY KEY); CREATE TABLE delivery (id INTEGER PRIMARY KEY, tour_id INTEGER REFERENCES tour)")
+  local Delivery = perilune.record("delivery")
+  local function run()
+    local Tour = perilune.record("tour")
+    return Delivery:belongs_to("tour"), Tour
+  end
+  run()
+  local message = fails("argument", run)
+  matches(message, "2 record classes exist for `tour`; pass one of them instead of the name")
+  matches(message, "call perilune.record at the top of the file, not in a function that runs again")
+end)

@@ -115,8 +115,8 @@ end
 local function class_named(kind, name)
   local classes = record_class.classes_of(name)
   if #classes > 1 then
-    raise("argument", ("%s: %d record classes exist for `%s`; pass one of them instead of the name")
-      :format(kind, #classes, name))
+    raise("argument", ("%s: %d record classes exist for `%s`; pass one of them instead of the name, and call perilune.record at the top of the "
+      .. "file, not in a function that runs again"):format(kind, #classes, name))
   end
   return classes[1] or record_class.new_class(name)
 end
