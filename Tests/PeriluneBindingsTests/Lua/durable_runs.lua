@@ -802,3 +802,34 @@ test("many sleeping runs exist only as rows", function()
   equal(db:fetch_value("SELECT count(*) FROM perilune_automation_run WHERE outcome = 'succeeded'"), 100)
   remove_all()
 end)
+
+test("an error about a row that has left the request names run.key", function()
+  db:execute("CREATE TABLE sale (id INTEGER PRIMARY KEY, state TEXT)")
+  local Sale = perilune.record("sale")
+  local function error_of(run, on)
+    define{ on = on or { change = Sale:filter{ state = "paid" } }, run = run }
+    perilune.sleep(1)
+    if on then perilune.emit("go", { id = 1 }) else db:execute("INSERT INTO sale (state) VALUES ('paid')") end
+    perilune.sleep("1 hour")
+    remove_all()
+    equal(last_run().outcome, "failed")
+    return last_run().error
+  end
+  local function close(run)
+    run:step("close", function() db:execute("UPDATE sale SET state = 'closed'") end)
+    run:sleep("1m")
+  end
+  local advice = "; run.value is nil, because the row is deleted or the request does not select it any more: use run.key"
+  matches(error_of(function(run) close(run) return run.value.id end), "attempt to index a nil value (field 'value')" .. advice)
+  matches(error_of(function(run)
+    local sale = run.value
+    close(run)
+    run:step("log", function() return sale.id end)
+  end), "attempt to index a nil value (upvalue 'sale')" .. advice)
+  local other = error_of(function(run)
+    local nothing
+    return nothing.x
+  end)
+  equal(other:find("run.value"), nil)
+  matches(error_of(function(run) return run.value.id end, { event = "go" }), "(field 'value'); the data of an event is context.event")
+end)

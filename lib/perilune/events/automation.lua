@@ -298,9 +298,21 @@ local function settle_durable(run, e)
   after_run(run)
 end
 
+--- Returns an error, with advice if the function has used the value that this run does not have.
+local function advised(run, e)
+  if type(e) ~= "string" or rawget(run.context, "value") ~= nil or not e:find("attempt to index a nil value", 1, true) then return e end
+  if run.automation.durable and run.trigger.kind == "change" then
+    return e .. "; run.value is nil, because the row is deleted or the request does not select it any more: use run.key, or read the row in a step"
+  elseif run.trigger.kind == "event" and e:find("(field 'value')", 1, true) then
+    return e .. "; the data of an event is context.event"
+  end
+  return e
+end
+
 --- Handles a failed attempt: schedules the next attempt or ends the run.
 local function fail(run, e)
   if run.is_over then return end
+  e = advised(run, e)
   run.is_cancelled = run.is_cancelled or is_cancellation(e) and not (run.execution and run.execution.is_suspended)
   if run.automation.durable and run.id then
     local is_ok, problem = pcall(settle_durable, run, e)
