@@ -71,15 +71,18 @@ function perilune.once(db, key, block) end
 local jobs = {}
 
 ---@class perilune.enqueue_options
----@field key? string|integer identifies the job among the unfinished jobs of the queue
+---@field key? string|integer identifies the job among the unfinished jobs of the queue; a finished job releases it, unless `unique_for` is given
 ---@field on_key? "ignore"|"raise"|"replace" the treatment of a key in use: nothing happens, an error is raised, or the waiting job gets the new payload; `"ignore"` by default
----@field unique_for? perilune.duration how long a finished job still uses the key
+---@field unique_for? perilune.duration how long a finished job still uses the key; at most as long as the queue keeps finished jobs, see `keep`
 ---@field order_by? string|integer jobs with the same value run one after the other, in the order of their commits
 ---@field delay? perilune.duration
 ---@field at? string|number|perilune.date
 ---@field priority? integer greater numbers run first; 0 by default
 
 ---Adds a job, in the open transaction if there is one.
+---
+---A key is in use as long as a job with it is unfinished: the same key may be used again afterwards. With `unique_for = "1 day"`, a finished
+---job uses it for a day, too. What may happen only once ever needs a column of its own, or `perilune.once`.
 ---```lua
 ---local mails = perilune.jobs("mail")
 ---print(mails:enqueue({ to = "ada" }, { key = "welcome 1", delay = "5m" }))
