@@ -245,8 +245,10 @@ struct CrashEvidence {
     private func stateFailure(_ undisturbed: CrashEvidence) -> ScenarioFailure? {
         let worse = states.filter { $0.value > undisturbed.states[$0.key] ?? 0 }.sorted { $0.key < $1.key }
         guard let first = worse.first else { return nil }
+        let isInterrupted = worse.contains { $0.key.hasSuffix(" interrupted") }
+        let advice = #"interrupted = "rerun" in the automation repeats an interrupted run, durable = true continues it"#
         return Self.failure(
-            "\(first.value == 1 ? "1" : "\(first.value)") \(first.key), unlike in the undisturbed run", "crash_runs",
-            worse.dropFirst().map { "\($0.value) \($0.key)" })
+            "\(first.value) \(first.key), unlike in the undisturbed run", "crash_runs",
+            worse.dropFirst().map { "\($0.value) \($0.key)" } + (isInterrupted ? [advice] : []))
     }
 }

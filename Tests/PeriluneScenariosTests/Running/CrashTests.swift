@@ -257,6 +257,29 @@ import Testing
         #expect(failures.contains { $0.message.contains("`stock` differs") }, "\(failures.map(\.message))")
     }
 
+    @Test func `a run that a crash has interrupted leads to the options that continue it`() async throws {
+        let failures = try await faults(
+            """
+            perilune.automation{ name = "count", on = { change = "orders" }, run = function()
+              perilune.sleep(60)
+              db:write(function(db) db:execute("UPDATE stock SET reserved = reserved + 1") end)
+            end }
+            """,
+            """
+            scenario("counted", { crash = { ignore = "stock" } }, function(t)
+              local service = t.service("service.lua")
+              t.db:execute("INSERT INTO orders(state, total) VALUES ('paid', 5)")
+              service:run_until_idle()
+              check(service:is_running())
+            end)
+            """)
+        let failure = try #require(failures.first { $0.message.contains("1 run of `count` interrupted, unlike") })
+        #expect(
+            failure.details.contains(
+                "interrupted = \"rerun\" in the automation repeats an interrupted run, durable = true continues it"),
+            "\(failure.details)")
+    }
+
     // MARK: - Scripts
 
     @Test func `crash testing detects a script that is not idempotent`() async throws {
