@@ -180,9 +180,16 @@ local function names_of(index)
       put("class:" .. member, "function", item)
       put("class." .. member, "function", item)
     end
+    -- Matchers are called on the result of `expect(value)`.
+    local matcher = item.name:match("^expectation[:.](.+)$")
+    if matcher then
+      put("expect:" .. matcher, "function", item)
+      put("expect." .. matcher, "function", item)
+    end
   end
   for _, class in ipairs(index.class_list) do
     put(reference.shown(class), "class", class)
+    if reference.shown(class) == "expectation" then put("expect", "class", class) end
     put(class.name, "class", class)
     for _, field in ipairs(class.fields) do
       if field.name:find("^[%a_]") then

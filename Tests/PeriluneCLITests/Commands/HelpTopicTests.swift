@@ -21,7 +21,9 @@ import Testing
     @Test(arguments: [
         ("filter", "request:filter(condition, ...)"), ("fetch_one", "statement:fetch_one(...)"),
         ("db.write", "db:write(options, block, ...)"),
-        ("expect", "expect.soft(value)"), ("migrations", "Migrations\n"),
+        ("expect", "expect.soft(value)"), ("expect", "  expectation:equals(value)\n"),
+        ("expect:rows", "expectation:rows(text_table)\n"), ("expect.rows", "expectation:rows(text_table)\n"),
+        ("migrations", "Migrations\n"),
         ("busy_timeout", "perilune.database_options.busy_timeout"),
         ("perilune.json", "perilune.json.encode(value)"), ("topics", "  expectations  "),
         ("DB:FETCH_ALL", "db:fetch_all(sql, ...)"),
