@@ -675,3 +675,24 @@ test("unknown fields of the tables that an automation receives are errors, and o
   matches(failure_message, "no field `message`; use failure.error")
   automation:remove()
 end)
+
+test("the trigger and the value of an automation on a table lead to durable automations", function()
+  make_products()
+  local message
+  local automation = perilune.automation{
+    name = "changes", on = { change = "product" },
+    run = function(context)
+      equal(context.trigger.tables, { "product" })
+      local _, e = pcall(function() return context.trigger.operation == "insert" end)
+      message = tostring(e)
+      return context.value.name
+    end,
+  }
+  perilune.sleep(1)
+  db:execute("INSERT INTO product (name, stock) VALUES ('tea', 1)")
+  wait_for(function() return #automation:runs() > 0 and automation:runs()[1].outcome == "failed" end)
+  matches(message, "no field `operation`, which only a durable automation on a table has")
+  matches(message, "use durable = true, or trigger.tables")
+  matches(automation:runs()[1].error, "(field 'value'); a change of a table has no value: use a request as the trigger, or durable = true")
+  automation:remove()
+end)

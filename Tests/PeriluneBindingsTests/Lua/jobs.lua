@@ -503,3 +503,27 @@ test("a handler in another process stays recorded until its lease ends", functio
   second:cancel()
   equal(owner(), nil)
 end)
+
+test("fields that a job never has are errors, and fields of the payload may be missing", function()
+  local messages = {}
+  local function message(f)
+    local _, e = pcall(f)
+    return tostring(e)
+  end
+  local handler = perilune.jobs("q"):handle(function(job)
+    if job.payload == "text" then
+      messages[3] = message(function() return job.to end)
+    else
+      equal({ job.cc, job.body, job.key, job.order_key, job.to }, { nil, nil, nil, nil, "ada" })
+      messages[1], messages[2] = message(function() return job.data.to end), message(function() return job.attempts end)
+    end
+  end)
+  perilune.jobs("q"):enqueue{ to = "ada" }
+  perilune.jobs("q"):enqueue("text")
+  wait_for(function() return messages[3] end)
+  matches(messages[1], "no field `data`; use job.payload, or its fields directly, as in job.to")
+  matches(messages[2], "no field `attempts`; use job.attempt")
+  matches(messages[3], "no field `to`")
+  equal(perilune.jobs("q"):counts().dead, 0)
+  handler:cancel()
+end)

@@ -605,7 +605,13 @@ test("only the option `failures` allows a service to fail", function()
   passes("t.service('a.lua')\nt.service('b.lua', { failures = 'allow' })\nt.service('c.lua', { failures = 'fail' })\ncheck(true)", host)
   equal(seen, { { "a.lua", false }, { "b.lua", true }, { "c.lua", false } })
   matches(failure("t.service('a.lua', { failures = 'ignore' })", host).message, 't.service: option `failures`: expected "allow" or "fail"')
-  matches(failure("t.service('a.lua', { fails = true })", host).message, "failures")
+  matches(failure("t.service('a.lua', { allow_failures = true })", host).message, 'no option `allow_failures`; use the option failures = "allow"')
+  matches(failure("t.service{ 'a.lua' }", host).message, 'got a table; use t.service(path, { failures = "allow" })')
+  for call, part in pairs{
+    ["emit('x')"] = "reaches durable automations; for others, require the file", ["run('x')"] = "use t.clock:advance(duration)",
+    ["failures()"] = "perilune_automation_run",
+  } do matches(failure("t.service('a.lua'):" .. call, host).message, part) end
+  matches(failure("t.clock:advance_to('2000-02-01')").message, "use t.clock:set(instant)")
 end)
 
 test("names from other test libraries lead to the right functions", function()

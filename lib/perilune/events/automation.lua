@@ -305,6 +305,8 @@ local function advised(run, e)
     return e .. "; run.value is nil, because the row is deleted or the request does not select it any more: use run.key, or read the row in a step"
   elseif run.trigger.kind == "event" and e:find("(field 'value')", 1, true) then
     return e .. "; the data of an event is context.event"
+  elseif run.trigger.kind == "change" and e:find("(field 'value')", 1, true) then
+    return e .. "; a change of a table has no value: use a request as the trigger, or durable = true for a run with each changed row"
   end
   return e
 end
@@ -400,6 +402,17 @@ local Context = { __name = "context of an automation", __index = function(_, nam
 
 local of_triggers = checks.fields("trigger", "trigger",
   { "kind", "name", "data", "table", "tables", "operation", "key", "row_key", "due", "missed", "is_late" })
+local trigger_field = of_triggers.__index
+
+--- Raises for the fields of a changed row in the trigger of an automation that is not durable: it runs once for all changes of a transaction.
+function of_triggers.__index(trigger, name)
+  if (name == "operation" or name == "table") and rawget(trigger, "kind") == "change" then
+    errors.raise("unknown_field", ("no field `%s`, which only a durable automation on a table has, with a run for each changed row; use "
+      .. "durable = true, or trigger.tables"):format(name), { name = name })
+  end
+  return trigger_field(trigger, name)
+end
+
 local of_interruptions = checks.fields("interruption", "failure", { "attempts", "error", "interruptions", "started_at" })
 
 --- Creates the context that the automation's functions receive.

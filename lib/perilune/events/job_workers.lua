@@ -29,13 +29,26 @@ local handlers = {}
 
 local job_methods = {}
 
+local job_fields = { attempt = true, enqueued_at = true, id = true, is_repeat = true, key = true, order_key = true, payload = true, queue = true }
+
+--- Raises for a field that a job does not have: any field if the payload has none, and otherwise those with a replacement, because a field of
+-- the payload may be missing.
+local function refuse_field(payload, name)
+  if type(name) ~= "string" or job_fields[name] then return end
+  local other_names = require "perilune.runtime.other_names"
+  if type(payload) ~= "table" or other_names.find("job", name) then other_names.raise("job", "field", name, { "attempt", "enqueued_at", "id", "is_repeat", "key", "order_key", "payload", "queue" }) end
+end
+
 --- The argument of a handler's function. Fields of the payload can be read directly from it.
 local Job = {
   __name = "perilune.job", __metatable = "job",
   __index = function(self, name)
     local payload = rawget(self, "payload")
     if job_methods[name] then return job_methods[name] end
-    if type(payload) == "table" then return payload[name] end
+    local value
+    if type(payload) == "table" then value = payload[name] end
+    if value == nil then refuse_field(payload, name) end
+    return value
   end,
   __tostring = function(self) return ("job %d of %s"):format(rawget(self, "id"), rawget(self, "queue")) end,
 }

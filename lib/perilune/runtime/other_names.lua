@@ -1282,7 +1282,7 @@ sections.trigger_option = {
   ["webhook http"] = "use the option `event`, and perilune.emit(name, data)",
   ["time clock"] = "use the option `schedule`, as in schedule = \"0 9 * * mon-fri\"",
   ["timezone tz time_zone"] = "use the option `zone`", ["startup boot start immediately on_start"] = "use initially = true for a first run at the start",
-  ["columns column fields field kind kinds where filter if_"] = "the automation decides: when = function(change) return change.operation == \"insert\" end", ["random_delay splay randomized_delay"] = "use the option `jitter`",
+  ["columns column fields field kind kinds where filter if_"] = "a durable automation decides: durable = true, when = function(run) return run.trigger.operation == \"insert\" end", ["random_delay splay randomized_delay"] = "use the option `jitter`",
   ["insert update delete inserted updated deleted table tables operation operations row record class on_insert on_update on_delete changes changed"] =
     "use change = \"table\", a class or a list of both, or db:observe_transactions{ tables = { ... }, operations = { \"insert\" }, on_change = f }",
   ["cron at daily hour"] = "use the option `schedule`, as in schedule = \"0 9 * * mon-fri\"", ["interval period minutes seconds hours"] = "use the option `every`, as in every = \"1h30m\"", ["signal emit message topic"] = "use the option `event`, as in event = \"name\"",
@@ -1349,19 +1349,30 @@ sections.template_option = {
   ["base from parent extends template inherits based_on"] = "use the option `on`, the name of a template", ["database"] = "use the option on = \"empty\"",
 }
 sections.service = {
-  ["emit fire publish"] = "use perilune.emit(name, data)", ["signal send_signal"] = "use perilune.signal(automation, key, name, data)",
+  ["emit fire publish"] = "use perilune.emit(name, data), which reaches durable automations; for others, require the file in the scenario instead of t.service",
+  ["signal send_signal"] = "use perilune.signal(automation, key, name, data)",
   ["run_automation run_now trigger perform execute start_run"] =
     "an automation runs when its trigger occurs: perilune.emit(name, data), a change of its table, or t.clock:advance(duration) for a schedule",
-  ["restart run boot launch"] = "use service:start(), after service:stop() or service:kill()", ["crash terminate kill_9 sigkill abort"] = "use service:kill()",
+  ["run"] = "use t.clock:advance(duration) until an automation is due, or service:start() after service:stop()",
+  ["restart boot launch"] = "use service:start(), after service:stop() or service:kill()", ["crash terminate kill_9 sigkill abort"] = "use service:kill()",
   ["shutdown close quit cancel sigterm"] = "use service:stop()", ["wait wait_until_idle settle drain join"] = "use service:run_until_idle(), or t.wait_until_idle()",
-  ["runs jobs status errors history"] = "the service uses the database of the scenario: query its tables, or use perilune.jobs(name)", ["running is_alive alive"] = "use service:is_running()",
+  ["runs jobs status errors history failures outcomes automation automations"] =
+    "the service uses the database of the scenario: query its table perilune_automation_run with t.db:fetch_all(sql), or use perilune.jobs(name)", ["running is_alive alive"] = "use service:is_running()",
   ["logs log stdout print printed"] = "use service:output()",
+}
+sections.service_option = {
+  ["allow_failures allow_failure ignore_failures ignore_errors allow_errors may_fail fails expect_failure expect_failures errors"] =
+    "use the option failures = \"allow\"",
+}
+sections.job = {
+  ["data args arguments params parameters"] = "use job.payload, or its fields directly, as in job.to",
+  ["attempts tries retries retry_count attempt_count"] = "use job.attempt",
 }
 sections.clock = {
   ["tick run_for advance_by tick_by advance_time advance_timers_by_time increment progress step proceed later after travel_by shift wind run_until pass_time"] =
     "use t.clock:advance(duration)",
   ["travel sleep wait forward fast_forward move pass elapse skip add wait_for jump"] = "use t.clock:advance(duration)",
-  ["freeze set_time at travel_to set_now jump_to set_date"] = "use t.clock:set(instant)", ["time get date today"] = "use t.clock:now()", ["run_all run_pending next run_to_last flush run_only_pending_timers run_next"] = "use t.clock:advance(duration), which calls each timer that is due",
+  ["freeze set_time at travel_to set_now jump_to set_date advance_to advance_until move_to go_to"] = "use t.clock:set(instant)", ["time get date today"] = "use t.clock:now()", ["run_all run_pending next run_to_last flush run_only_pending_timers run_next"] = "use t.clock:advance(duration), which calls each timer that is due",
 }
 sections.effects = {
   ["twice thrice exactly exact exactly_times called_times has_been_called_times"] = "use t.effects.module:stub(name, value):times(2)",

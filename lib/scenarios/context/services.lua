@@ -139,7 +139,8 @@ end
 -- @tparam function raise_script_error receives the path and an error
 function services.start(path, given, raise_script_error)
   if type(path) ~= "string" or path == "" then
-    state.mistake("t.service: argument 1: expected the path of a file of automations, got %s", errors.describe(path))
+    state.mistake("t.service: argument 1: expected the path of a file of automations, got %s%s", errors.describe(path),
+      type(path) == "table" and '; use t.service(path, { failures = "allow" })' or "")
   end
   local options = checks.options("t.service", given, { failures = { failures_value, '"allow" or "fail"' } }, "service_option")
   state.require("t.service")
