@@ -16,7 +16,7 @@ struct LoopBinding {
         let table = try state.makeTable(fieldCount: 16)
         try defineSources(in: table)
         try defineWaits(in: table, of: state)
-        // (error, scope, what) reports an error that does not end a run, with a description of what failed; returns whether the script or
+        // (error, scope, what) reports an error that does not end a run, with a description of the failure; returns whether the script or
         // the program has a handler for it.
         try table.setFunction("report") { [loop] arguments in
             let state = try arguments.state

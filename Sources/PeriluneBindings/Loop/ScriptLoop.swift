@@ -24,7 +24,7 @@ package final class ScriptLoop {
     package var memoryName: String?
     /// Whether the host also receives errors that were only reported.
     package var takesReports = false
-    /// Receives the errors that were only reported, with a description of what failed, in place of the host.
+    /// Receives the errors that were only reported, with a description of the failure, in place of the host.
     package var onReport: ((_ error: LuaError, _ what: String) -> Void)?
     /// The number of active runs of scripts and sources.
     private(set) var runs = 0
@@ -243,7 +243,7 @@ package final class ScriptLoop {
 
     /// Reports an error that does not end a run to the script's error handler, or to the host.
     ///
-    /// - Parameter what: A description of what failed.
+    /// - Parameter what: A description of the failure.
     /// - Returns: Whether the script or the host receives the error.
     func report(_ value: LuaValue, _ error: @autoclosure () -> LuaError, of what: String, in scope: Int) throws -> Bool {
         guard !isKilled else { return true }

@@ -35,7 +35,7 @@ function native.note_output(text) end
 --- Reports an error without ending anything, like an unhandled error.
 ---@param err any
 ---@param scope integer
----@param what string a description of what failed
+---@param what string a description of the failure
 ---@return boolean is_heard whether a handler of the script or the program has received it
 function native.report(err, scope, what) end
 

@@ -82,7 +82,7 @@ local jobs = {}
 ---Adds a job, in the open transaction if there is one.
 ---
 ---A key is in use as long as a job with it is unfinished: the same key may be used again afterwards. With `unique_for = "1 day"`, a finished
----job uses it for a day, too. What may happen only once ever needs a column of its own, or `perilune.once`.
+---job uses it for a day, too. Work that may happen only once ever needs a column of its own, or `perilune.once`.
 ---```lua
 ---local mails = perilune.jobs("mail")
 ---print(mails:enqueue({ to = "ada" }, { key = "welcome 1", delay = "5m" }))

@@ -379,8 +379,9 @@ function db:integrity_check() end
 local service = {}
 
 ---Advances the clock until no run and no job is left that continues by itself: three days of waiting take a millisecond. A timeout of
----`run:wait_for` passes, too; `t.wait_until_idle()` runs only what is due now. Runs that wait for a signal without a timeout, jobs without a
----handler and the next due times of schedules do not count. A schedule that becomes due while the clock advances for other work still runs.
+---`run:wait_for` passes, too; `t.wait_until_idle()` runs only the work that is due now. Runs that wait for a signal without a timeout, jobs
+---without a handler and the next due times of schedules do not count. A schedule that becomes due while the clock advances for other work
+---still runs.
 ---```lua
 ---scenario("idle", function(t)
 ---  t.effects.mail:stub("send", true)

@@ -119,8 +119,8 @@ function perilune.spawn(f, ...) end
 ---@module events.loop
 function perilune.on_signal(name, f) end
 
----Sets the handler for errors that timers, tasks and observers leave unhandled, and for those of failed runs of automations and dead
----jobs. Without a handler, an error of a timer, a task or an observer ends the script; the others are logged.
+---Sets the handler for errors that timers, tasks and observers leave unhandled, and for the errors of failed runs and dead jobs. Without a
+---handler, an error of a timer, a task or an observer ends the script; the others are logged.
 ---```lua
 ---perilune.on_error(function(err) print(err) end)
 ---perilune.after(0, function() error("oops", 0) end)
