@@ -21,7 +21,9 @@ struct ImportCommand: ParsableCommand {
             more than 64 bits, numbers with a decimal comma, such as 12,5, and yes and no.
             CSV has no form for blobs and infinity, which come back as text such as x'00ff'
             and Inf; write JSON lines to import them again. Dates are checked and stored as
-            they are: `help dates` says which form records compare. In JSON,
+            they are: `help dates` says which form records compare. An impossible date such
+            as 2026-13-01 makes a new column of dates TEXT, unless --errors sets its row
+            aside. In JSON,
             {"$blob":"<base64>"} is a blob, as `query` writes it. An object without a field
             leaves that column to its default, and with --upsert unchanged.
 
@@ -169,12 +171,20 @@ struct ImportCommand: ParsableCommand {
     }
 
     private func show(_ source: ImportSource, _ colors: Colors) {
-        let columns = source.columns.map { "\($0.name) \($0.kind?.rawValue ?? "empty")" }.joined(separator: ", ")
+        let columns = source.columns.map { "\($0.name) \($0.forms.kind(setsAside: errors != nil)?.rawValue ?? "empty")" }.joined(
+            separator: ", ")
         CommandOutput.note("\(source.path): \(source.description): \(columns)", colors)
         for column in source.columns {
             guard let odd = column.oddValue else { continue }
-            CommandOutput.note(
-                "\(source.path): column \(column.name) holds numbers except for \(odd): --null \(odd) makes that NULL", colors)
+            let text = "\(source.path): column \(column.name) holds \(odd.others) except for \(odd.text)"
+            switch odd.kind {
+            case .missing: CommandOutput.note("\(text): --null \(odd.text) makes that NULL", colors)
+            case .other: CommandOutput.note("\(text) in line \(odd.line)", colors)
+            // With --errors the row is reported when it is set aside.
+            case .impossibleDate where errors == nil:
+                CommandOutput.note("\(text) in line \(odd.line): --errors FILE sets such rows aside", colors)
+            case .impossibleDate: break
+            }
         }
     }
 

@@ -100,7 +100,7 @@ enum ColumnKind: String, Sendable {
 
 /// The forms of the values in a column, which determine its kind.
 struct ValueForms: OptionSet, Equatable, Sendable {
-    let rawValue: UInt8
+    let rawValue: UInt16
 
     static let integer = ValueForms(rawValue: 1)
     /// Digits after a plus sign: numbers if mixed with other numbers, otherwise text such as phone numbers.
@@ -111,8 +111,10 @@ struct ValueForms: OptionSet, Equatable, Sendable {
     static let boolean = ValueForms(rawValue: 32)
     static let text = ValueForms(rawValue: 64)
     static let blob = ValueForms(rawValue: 128)
+    /// Text with the digits and signs of a date that does not exist, such as 2026-13-01.
+    static let impossibleDate = ValueForms(rawValue: 256)
 
-    init(rawValue: UInt8) { self.rawValue = rawValue }
+    init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// Creates the form of a JSON value.
     init(_ cell: Cell) {
@@ -142,17 +144,27 @@ struct ValueForms: OptionSet, Equatable, Sendable {
         }
     }
 
-    /// Returns the form of an ISO 8601 date with an optional time; `nil` for other text.
+    /// Returns the form of an ISO 8601 date with an optional time, also of an impossible one; `nil` for other text.
     private static func date(_ bytes: [UInt8]) -> ValueForms? {
         let pattern = Array("0000-00-00".utf8)
         guard zip(bytes, pattern).allSatisfy({ $1 == 0x30 ? $0 &- 0x30 < 10 : $0 == $1 }) else { return nil }
         guard bytes.count == 10 || bytes.count >= 16 && (bytes[10] == 0x20 || bytes[10] == UInt8(ascii: "T")) else { return nil }
-        guard (try? DateTime(parsing: bytes)) != nil else { return nil }
+        guard (try? DateTime(parsing: bytes)) != nil else { return .impossibleDate }
         return bytes.count == 10 ? .date : .datetime
     }
 
-    /// The narrowest column kind that fits all values; `nil` for a column without values.
-    var kind: ColumnKind? {
+    var areNumbers: Bool { !isEmpty && isSubset(of: [.integer, .real]) }
+    var areDates: Bool { !isEmpty && isSubset(of: [.date, .datetime]) }
+
+    /// Returns the narrowest column kind that fits all values; `nil` for a column without values.
+    ///
+    /// - Parameter setsAside: Whether rows with impossible dates are set aside, so that they do not turn a column of dates into text.
+    func kind(setsAside: Bool) -> ColumnKind? {
+        let others = subtracting(.impossibleDate)
+        return setsAside && others.areDates ? others.kind : kind
+    }
+
+    private var kind: ColumnKind? {
         if isEmpty { return nil }
         if contains(.blob) { return .blob }
         if self == .boolean { return .boolean }

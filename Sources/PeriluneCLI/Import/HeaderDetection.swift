@@ -44,7 +44,7 @@ struct HeaderDetection {
         case []: nil
         case .text: value.allSatisfy { $0 &- 0x30 < 10 } ? .code : .text
         case .boolean: .boolean
-        case .date, .datetime: .date
+        case .date, .datetime, .impossibleDate: .date
         default: .number
         }
     }

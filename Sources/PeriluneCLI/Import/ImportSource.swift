@@ -35,10 +35,25 @@ struct ImportSource {
         let position: Int
         /// Whether the name was generated because the header has no name for the column.
         var isUnnamed = false
-        /// The marker for missing values in a column that otherwise contains numbers, such as NA.
-        var oddValue: String?
+        /// The value that turns a column of numbers or dates into text.
+        var oddValue: OddValue?
+    }
 
-        var kind: ColumnKind? { forms.kind }
+    /// The only value in a column of numbers or dates that is none.
+    struct OddValue: Equatable {
+        enum Kind {
+            /// A text that is repeated, or that marks missing values in other programs, such as NA.
+            case missing
+            case impossibleDate
+            case other
+        }
+
+        let kind: Kind
+        /// The kind of the other values: "numbers" or "dates".
+        let others: String
+        let text: String
+        /// The line of the first such value.
+        let line: Int
     }
 
     /// A row, or the reason why it is invalid.
@@ -231,7 +246,7 @@ struct ImportSource {
             let content = contents[index]
             return Column(
                 name: name, forms: content.forms, position: index, isUnnamed: settings.columns == nil && found[index].isEmpty,
-                oddValue: content.oddValue.map { DisplayText.escaped($0) })
+                oddValue: content.oddValue)
         }
     }
 
@@ -244,23 +259,41 @@ struct ImportSource {
     /// The forms of the values found in a column.
     private struct Content {
         var forms: ValueForms = []
-        private var text: [UInt8]?
+        private var count = 0
+        /// The first text and the first impossible date, with their lines.
+        private var text: (value: [UInt8], line: Int, count: Int)?
+        private var impossibleDate: (value: [UInt8], line: Int)?
         /// Whether the column certainly contains text, so that further values cannot change the result.
         private(set) var isMixed = false
 
-        /// The only text among the numbers of a column, if it is a common marker for a missing value.
-        var oddValue: [UInt8]? {
-            let others = forms.subtracting(.text)
-            guard !isMixed, !others.isEmpty, others.isSubset(of: [.integer, .real]), let text else { return nil }
-            return HeaderDetection.isMissing(text) ? text : nil
+        var oddValue: OddValue? {
+            let others = forms.subtracting([.text, .impossibleDate])
+            guard !isMixed, others.areNumbers || others.areDates else { return nil }
+            let name = others.areDates ? "dates" : "numbers"
+            if let text {
+                let isMissing = HeaderDetection.isMissing(text.value)
+                // A text among few values is probably not a mistake.
+                guard isMissing || impossibleDate == nil && text.count * 10 <= count else { return nil }
+                let kind = isMissing || text.count > 1 ? OddValue.Kind.missing : .other
+                return OddValue(kind: kind, others: name, text: Self.shown(text.value), line: text.line)
+            }
+            guard let impossibleDate, others.areDates else { return nil }
+            return OddValue(
+                kind: .impossibleDate, others: name, text: Self.shown(impossibleDate.value), line: impossibleDate.line)
         }
 
-        mutating func add(_ value: [UInt8]) {
+        private static func shown(_ value: [UInt8]) -> String {
+            DisplayText.cut(DisplayText.escaped(value), to: 40, ellipsis: "…")
+        }
+
+        mutating func add(_ value: [UInt8], line: Int) {
             let form = ValueForms(value)
             forms.formUnion(form)
+            count += form.isEmpty ? 0 : 1
+            if form == .impossibleDate, impossibleDate == nil { impossibleDate = (value, line) }
             guard form == .text else { return }
-            if text == nil { text = value }
-            isMixed = isMixed || text != value || value.count > 5
+            isMixed = text.map { $0.value != value } ?? false
+            text = (value, text?.line ?? line, (text?.count ?? 0) + 1)
         }
     }
 
@@ -268,13 +301,15 @@ struct ImportSource {
         var text = text
         text.hasEmptyRows = fieldCount == 1
         var contents = [Content](repeating: Content(), count: fieldCount)
-        for (index, value) in (first ?? []).enumerated() where !isNull(value) { contents[index].add(value) }
+        for (index, value) in (first ?? []).enumerated() where !isNull(value) {
+            contents[index].add(value, line: skippedLines + 1)
+        }
         var fields: [DelimitedText.Field] = []
         while text.next(into: &fields) {
             // Rows with a wrong number of fields are reported later.
             for index in 0..<min(fields.count, fieldCount) where !contents[index].isMixed {
                 let value = text.value(fields[index])
-                if !isNull(value) { contents[index].add(value) }
+                if !isNull(value) { contents[index].add(value, line: text.line) }
             }
         }
         return contents

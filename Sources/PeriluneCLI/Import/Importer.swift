@@ -101,7 +101,7 @@ struct Importer {
             forms[folded, default: []].formUnion(column.forms)
         }
         let columns = names.map { name in
-            let type = (forms[name.foldedName]?.kind ?? .text).rawValue.uppercased()
+            let type = (forms[name.foldedName]?.kind(setsAside: skipsBadRows) ?? .text).rawValue.uppercased()
             return "\(name.quotedName) \(type)" + (primaryKey.map(\.foldedName) == [name.foldedName] ? " PRIMARY KEY" : "")
         }
         let key = primaryKey.count > 1 ? [", PRIMARY KEY (\(primaryKey.map(\.quotedName).joined(separator: ", ")))"] : []

@@ -261,7 +261,7 @@ import Testing
             ("-0.0", .real), (" 7", .integer), ("+7", .signedInteger), ("007", .text), ("00.5", .text), (".", .text),
             ("-", .text), ("e5", .text), ("1e", .text),
             ("1e999", .text), ("0x10", .text), ("1_0", .text), ("1,5", .text), ("12345678901234567890", .text), ("", []),
-            ("2020-02-29", .date), ("2021-02-29", .text),
+            ("2020-02-29", .date), ("2021-02-29", .impossibleDate), ("2026-13-01 10:00", .impossibleDate), ("2026-13-01x", .text),
             ("2020-02-29 12:30", .datetime), ("2020-02-29T12:30:00Z", .datetime), ("12:30", .text), ("TRUE", .boolean),
             ("false", .boolean), ("yes", .text),
             ("inf", .text), ("nan", .text), ("2012/01/01", .text),
@@ -381,6 +381,61 @@ import Testing
         #expect(try rows(folder, "SELECT * FROM t") == "{\"n\":1,\"r\":null,\"s\":null}\n{\"n\":null,\"r\":null,\"s\":\"b\"}\n")
         let hint = try folder.perilune("import", "a.csv", "--skip", "2", "--table", "u", "--create", "--database", "x.sqlite")
         #expect(hint.errors.contains("column n holds numbers except for NA: --null NA makes that NULL"), "\(hint.errors)")
+    }
+
+    @Test func `an impossible date among dates is noted, and its row is set aside with --errors`() throws {
+        let folder = try TestFolder([
+            "d.csv": "name,day\na,2026-01-02\nb,2026-13-01\nc,\nd,2026-01-03\n", "none.csv": "day\n2026-13-01\n",
+            "mixed.csv": "day\n2026-01-02\n2026-13-01\nsoon\n", "n.csv": "day\n2026-01-02\nn/a\n",
+        ])
+        func imported(_ file: String, _ table: String, _ options: String...) throws -> (status: Int32, errors: String) {
+            let result = try CommandProcess(
+                TestFolder.binary, ["import", file, "--table", table, "--create", "--database", "x.sqlite"] + options, in: folder
+            ).wait()
+            return (result.status, result.errors)
+        }
+        var result = try imported("d.csv", "t")
+        #expect(result.status == 0 && result.errors.contains("day text\n"), "\(result.errors)")
+        #expect(
+            result.errors.contains(
+                "d.csv: column day holds dates except for 2026-13-01 in line 3: --errors FILE sets such rows aside\n"),
+            "\(result.errors)")
+        result = try imported("d.csv", "u", "--errors", "bad.csv")
+        #expect(result.status == 65 && result.errors.contains("day date\n3 rows into u"), "\(result.errors)")
+        #expect(
+            result.errors.contains("d.csv:3: column day: expected a month from 1 to 12, got 2026-13-01\n"), "\(result.errors)")
+        #expect(!result.errors.contains("except for"), "\(result.errors)")
+        #expect(try folder.read("bad.csv") == "name,day\nb,2026-13-01\n")
+        #expect(
+            try rows(
+                folder, "SELECT group_concat(u.name, '') AS n, min(type) AS type FROM u, pragma_table_info('u') WHERE cid = 1")
+                == "{\"n\":\"acd\",\"type\":\"DATE\"}\n")
+        // Without a single date, or with other text, the column is text.
+        result = try imported("none.csv", "v", "--errors", "bad.csv")
+        #expect(result.status == 0 && result.errors.contains("day text\n1 row into v"), "\(result.errors)")
+        result = try imported("mixed.csv", "w", "--errors", "bad.csv")
+        #expect(result.status == 0 && result.errors.contains("day text\n3 rows into w"), "\(result.errors)")
+        result = try imported("n.csv", "x")
+        #expect(result.errors.contains("column day holds dates except for n/a: --null n/a makes that NULL"), "\(result.errors)")
+    }
+
+    @Test func `a text among many numbers is noted with its line`() throws {
+        let numbers = (1...20).map { "\($0)\n" }.joined()
+        let folder = try TestFolder([
+            "one.csv": "n\n\(numbers)12O\n", "same.csv": "n\n\(numbers)unknown\nunknown\n", "two.csv": "n\n\(numbers)12O\n13O\n",
+            "few.csv": "n\n1\n2\n3A\n",
+        ])
+        for (file, note) in [
+            ("one.csv", "one.csv: column n holds numbers except for 12O in line 22\n"),
+            ("same.csv", "same.csv: column n holds numbers except for unknown: --null unknown makes that NULL\n"),
+            ("two.csv", nil), ("few.csv", nil),
+        ] {
+            let result = try folder.perilune(
+                "import", file, "--table", "\(file.prefix { $0 != "." })", "--create", "--database", "x.sqlite")
+            #expect(result.status == 0 && result.errors.contains("1 column: n text\n"), "\(result.errors)")
+            if let note { #expect(result.errors.contains(note), "\(result.errors)") }
+            #expect(result.errors.contains("except for") == (note != nil), "\(result.errors)")
+        }
     }
 
     @Test func `pipes and FIFOs can be read by name`() throws {
