@@ -62,9 +62,16 @@ struct ErrorEnding {
             return text.dropLast(usage.count) + "; \(file) is an argument of \(command ?? ""). Use '--database \(file)'" + usage
         }
         if let match = text.firstMatch(of: /The value '([^']+)' is invalid for '--format <format>'\./),
-            let format = OtherNames.option("--\(match.1)", of: command), format.hasPrefix("--format ")
+            let format = OtherNames.option("--\(match.1)", of: command), format.hasPrefix("--format "),
+            Self.isListed(format.dropFirst("--format ".count), in: text[match.range.upperBound...])
         {
             return text.replacingCharacters(in: match.range, with: "\(match.0) Use '\(format)'.")
+        }
+        // A statement after an option of sqlite3 is taken for the file of the console.
+        if text.contains("the database is given twice"),
+            let name = arguments.first(where: { OtherNames.missing($0, of: command) != nil })
+        {
+            return (text.hasPrefix("Error: ") ? "Error: " : "") + unknownOption(name, nearest: nil) + usage
         }
         // If an argument is missing, the parser reports that instead of the unknown option.
         if text.contains("Missing expected argument"), let name = firstUnknownOption {
@@ -75,15 +82,27 @@ struct ErrorEnding {
         return (text.hasPrefix("Error: ") ? "Error: " : "") + "Unknown option '\(misspelt)'. Did you mean '--help'?" + usage
     }
 
+    /// Returns whether the parser lists a value: `- table` in a line of its own, or `'table'`.
+    private static func isListed(_ value: Substring, in text: Substring) -> Bool {
+        text.contains("'\(value)'")
+            || text.split(separator: "\n").contains { $0.trimmingCharacters(in: .whitespaces) == "- \(value)" }
+    }
+
     private var firstUnknownOption: String? {
         guard let command, !(command == "migrate" && arguments.dropFirst().first == "new") else { return nil }
         let names = arguments.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
         return names.first { $0 != "--help" && !PeriluneCommand.has($0, command: command) }
     }
 
-    /// The first argument that is the path of a database, or `nil`.
+    /// The first argument that is the path of a database, or that names a new one; `nil` if there is none.
     private var databaseArgument: String? {
-        arguments.dropFirst().first { !$0.hasPrefix("-") && DatabaseFile.isDatabase($0) }
+        let words = arguments.dropFirst()
+        if let existing = words.first(where: { !$0.hasPrefix("-") && DatabaseFile.isDatabase($0) }) { return existing }
+        return zip(words.dropFirst(), words).first { word, previous in
+            // The value of an option, as in `--output copy.db`, is not an argument.
+            !word.hasPrefix("-") && !previous.hasPrefix("-")
+                && ["sqlite", "sqlite3", "db"].contains(OutputDestination.format(of: word))
+        }?.0
     }
 
     /// Advice on a command line with too many arguments, or `nil`.
@@ -99,6 +118,7 @@ struct ErrorEnding {
             return "Use 'perilune migrate new NAME'"
         case "automations" where arguments.dropFirst().first == "status":
             return "The status comes from the database, so it needs no file of automations"
+        case "settings": return "All settings are shown. They are set in perilune.toml"
         case "console": return "Statements are read from standard input"
         case "dump": return "A dump has one table, or all"
         case "query", "chart": return "Use '-p 1=VALUE' or '-p NAME=VALUE' for the value of a parameter"

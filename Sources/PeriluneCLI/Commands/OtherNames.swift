@@ -44,6 +44,10 @@ enum OtherNames {
         "run --log-level": "'--verbose' adds details, and '--trace' shows the statements",
         "run --debug": "'--verbose' adds details, and '--trace' shows the statements",
         "console -p": parameters, "console --parameter": parameters, "console --param": parameters,
+        "console -c": oneStatement, "console -e": oneStatement, "console --command": oneStatement, "console --eval": oneStatement,
+        "console --execute": oneStatement, "dump --gzip": compressing, "dump --compress": compressing, "dump -z": compressing,
+        "doctor --fix": repair, "doctor --repair": repair, "migrate --force": edited, "migrate --yes": edited,
+        "migrate -y": edited,
         "doctor --quiet": verdicts, "doctor -q": verdicts, "doctor --compare": "Compare the dumps of two databases",
         "--config": settingsFile, "--settings": settingsFile,
         "run --busy-timeout": busyTimeout, "query --busy-timeout": busyTimeout, "import --busy-timeout": busyTimeout,
@@ -66,6 +70,10 @@ enum OtherNames {
         "Modules are searched in the folder of the script and in the paths of LUA_PATH, as in LUA_PATH='lib/?.lua;;'"
     private static let trial = "Use 'perilune console --preview' with the command :import FILE TABLE"
     private static let parameters = "The parameter :name has the value of the Lua variable `name`. Enter name = VALUE first"
+    private static let oneStatement = "Use 'perilune query SQL' for one statement, and 'perilune run -e CODE' for Lua"
+    private static let compressing = "Use '| gzip > FILE.sql.gz'"
+    private static let repair = "Nothing is changed. Each problem comes with a suggested fix"
+    private static let edited = "Migrations run without a question. A file that was edited after being applied does not run again"
     private static let verdicts = "Findings cannot be left out. With '--format json' each has a verdict: ok, warning or fault"
     private static let settingsFile = "Settings are read from perilune.toml in the current folder, or its nearest parent"
     private static let busyTimeout = "Commands wait five seconds for a lock"

@@ -22,6 +22,8 @@ enum OtherCommands {
         "copy": "query \"VACUUM INTO 'copy.sqlite'\" --write", "preview": "run --preview FILE",
         "work": "automations run FILE",
         "config": "settings", "env": "settings", "info": "doctor", "check": "doctor", "spec": "test",
+        "docs": "help topics", "doc": "help topics", "documentation": "help topics",
+        "man": "help topics` or `perilune manual FOLDER",
         "explain": "query 'EXPLAIN QUERY PLAN ...'",
         "automations start": "automations run FILE", "automations log": "automations trace",
         "automations logs": "automations trace", "automations history": "automations trace",

@@ -857,6 +857,13 @@ import Testing
             "'--log-level'. '--verbose' adds details, and '--trace' shows the statements\n"
         ),
         (["console", "-p", "n=1"], "The parameter :name has the value of the Lua variable `name`. Enter name = VALUE first\n"),
+        (["console", "--database", "x.sqlite", "-c", "SELECT 1"], "'-c'. Use 'perilune query SQL' for one statement"),
+        (["dump", "--gzip"], "Unknown option '--gzip'. Use '| gzip > FILE.sql.gz'\n"),
+        (["doctor", "--fix"], "Unknown option '--fix'. Nothing is changed. Each problem comes with a suggested fix\n"),
+        (["migrate", "--force"], "A file that was edited after being applied does not run again\n"),
+        (["settings", "get", "database"], "All settings are shown. They are set in perilune.toml\n"),
+        (["restore", "d.sql", "new.sqlite"], "new.sqlite is an argument of restore. Use '--database new.sqlite'\n"),
+        (["schema", "--format", "markdown"], "'--format <format>'. Please provide one of 'sql',"),
         (["doctor", "--quiet"], "Findings cannot be left out. With '--format json' each has a verdict"),
         (
             ["settings", "--config", "x.toml"],
@@ -1107,6 +1114,7 @@ import Testing
         #expect(try folder.perilune("help", "fetch_al").errors.contains("did you mean `fetch_all`?"))
         #expect(try folder.perilune("help", "rnu").errors.contains("did you mean `run`?"))
         #expect(try folder.perilune("help", "export").errors.contains("help  use `perilune query SQL --output FILE`"))
+        #expect(try folder.perilune("docs").errors == "error: unknown command docs\n  help  use `perilune help topics`\n")
         #expect(try folder.perilune("help", "run").status == 0)
         #expect(try folder.perilune("help").status == 0)
         #expect(try folder.perilune("help", "automations", "list").output.contains("private copy"))
