@@ -94,7 +94,7 @@ struct ErrorEnding {
         return names.first { $0 != "--help" && !PeriluneCommand.has($0, command: command) }
     }
 
-    /// The first argument that is the path of a database, or that names a new one; `nil` if there is none.
+    /// The first argument that is the path of an existing or new database, or `nil`.
     private var databaseArgument: String? {
         let words = arguments.dropFirst()
         if let existing = words.first(where: { !$0.hasPrefix("-") && DatabaseFile.isDatabase($0) }) { return existing }

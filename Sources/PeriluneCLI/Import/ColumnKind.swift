@@ -144,7 +144,7 @@ struct ValueForms: OptionSet, Equatable, Sendable {
         }
     }
 
-    /// Returns the form of an ISO 8601 date with an optional time, also of an impossible one; `nil` for other text.
+    /// Returns the form of a possible or impossible ISO 8601 date with an optional time; `nil` for other text.
     private static func date(_ bytes: [UInt8]) -> ValueForms? {
         let pattern = Array("0000-00-00".utf8)
         guard zip(bytes, pattern).allSatisfy({ $1 == 0x30 ? $0 &- 0x30 < 10 : $0 == $1 }) else { return nil }

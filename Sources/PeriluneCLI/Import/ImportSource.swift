@@ -39,7 +39,7 @@ struct ImportSource {
         var oddValue: OddValue?
     }
 
-    /// The only value in a column of numbers or dates that is none.
+    /// The only other value in a column of numbers or dates.
     struct OddValue: Equatable {
         enum Kind {
             /// A text that is repeated, or that marks missing values in other programs, such as NA.
