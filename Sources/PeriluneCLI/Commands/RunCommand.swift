@@ -13,6 +13,9 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
             modules in the folder of its file and in the paths of the environment variable
             LUA_PATH. Without --database it uses a temporary database in memory.
 
+            Arguments are strings, also NAME=8: the script reads `tonumber((...))`, or takes
+            NAME=VALUE apart with `(...):match("^(%w+)=(.*)$")`.
+
             Options come before FILE or directly after it. The first argument after FILE
             that is not an option, and all that follow it, are passed to the script. Of
             these, options of `perilune run` such as --database are refused. Put `--` after
