@@ -42,6 +42,7 @@ public struct AutomationRun: Sendable {
     package let row: Row
 
     package struct Row: Decodable, Sendable {
+        package let id: Int64?
         package let automation: String
         package let started_at: String
         package let duration_ms: Double?
@@ -57,6 +58,8 @@ public struct AutomationRun: Sendable {
         package let statements: String?
     }
 
+    /// The number of the run in the table; `nil` if the run is not recorded, as in a preview or if the database is busy.
+    public var id: Int64? { row.id }
     /// The name of the automation.
     public var automation: String { row.automation }
     /// The start of the run; `Date.distantPast` if the table contains an invalid time, written by another program.

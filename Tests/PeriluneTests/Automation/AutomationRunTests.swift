@@ -150,6 +150,8 @@ import Testing
             #expect(automations[0].description == "Counts" && automations[1].nextDue != nil)
             let run = try await host.runAutomation("count", event: ["step": 2])
             #expect(run.outcome == .succeeded && run.output == "counted\t2\n" && run.event == ["step": 2], "\(run)")
+            let recorded = try await host.automationRuns(of: "count")
+            #expect(run.id != nil && recorded.map(\.id) == [run.id])
             let error = await #expect(throws: LuaError.self) { try await host.runAutomation("fails") }
             #expect(error?.message == "no")
             let unknown = await #expect(throws: LuaError.self) { try await host.runAutomation("cound") }

@@ -1002,7 +1002,7 @@ function automations.runs(name, count)
   local list_of_runs = {}
   for index, run in ipairs(runs.last(perilune.database, name, count)) do
     list_of_runs[index] = {
-      automation = run.automation, started_at = run.started_at, outcome = run.outcome, attempts = run.attempts,
+      id = run.id, automation = run.automation, started_at = run.started_at, outcome = run.outcome, attempts = run.attempts,
       duration_ms = run.duration_ms, trigger = run.trigger, reason = run.reason, error = run.error, statements = run.statements,
       traceback = run.traceback, output = run.output, wakes_at = run.wakes_at, interruptions = run.interruptions,
     }

@@ -79,7 +79,7 @@ end
 function runs.row(automation, trigger, details)
   local function text(value) return value ~= nil and value ~= "" and tostring(value) or nil end
   return {
-    automation = automation.name, started_at = tostring(details.started_at or perilune.now()), duration_ms = details.duration * 1000,
+    id = details.id, automation = automation.name, started_at = tostring(details.started_at or perilune.now()), duration_ms = details.duration * 1000,
     attempts = details.attempts, outcome = details.outcome, reason = text(details.reason), error = text(details.error),
     traceback = text(details.traceback), output = text(details.output), wakes_at = text(details.wakes_at), interruptions = 0,
     trigger = to_json(trigger) or '"?"', statements = details.statements and to_json(details.statements),
@@ -159,10 +159,11 @@ end
 
 --- Records the end of a run, and deletes the oldest runs of the automation.
 -- @tparam table run automation, trigger, started_at, duration (seconds), attempts, outcome, reason, error, traceback, output,
---   statements; id if it was recorded before
+--   statements; id if it was recorded before, otherwise this sets it
 -- @tparam integer keep the number of runs to keep; as many skipped runs are kept in addition
 function runs.add(db, run, keep)
   runs.prepare(db)
+  local new_id
   db:write(function(handle)
     crashes.label("end of", run.automation)
     local values = values_of(run)
@@ -171,13 +172,16 @@ function runs.add(db, run, keep)
         reason = ?7, error = ?8, traceback = ?9, output = ?10, statements = ?11, owner = NULL, wakes_at = ?13
       WHERE id = ?12]], values)
     if result.changed_rows == 0 then
-      handle:execute(own .. [[
+      result = handle:execute(own .. [[
         INSERT INTO perilune_automation_run(
           automation, trigger, started_at, duration_ms, attempts, outcome, reason, error, traceback, output, statements, id, wakes_at)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)]], values)
+      new_id = result.inserted_rowid
     end
     prune(handle, run.automation, keep, run.outcome == "skipped")
   end)
+  -- Only after the commit: if it fails, the run is recorded again, and another run may have the number by then.
+  run.id = run.id or new_id
 end
 
 -- Orphaned runs ---------------------------------------------------------------------------------------------------------------
