@@ -89,7 +89,8 @@ struct MigrationSession {
     private func failure(_ error: any Error) async -> CommandFailure {
         guard let error = error as? LuaError else { return CommandFailure(ErrorReport("\(error)", kind: "host")) }
         var report = ErrorReport(error, source: texts)
-        report.addHelp(for: ScriptRequest(sources: []))
+        // The path stands for all files of the folder, in which `require` searches.
+        report.addHelp(for: ScriptRequest(sources: [.file("\(request.folder)/migration.lua")]))
         if report.help == nil, report.sql != nil, !error.code.isLimit, let names = await host.databaseNames() {
             report.addSuggestion(from: names)
         }

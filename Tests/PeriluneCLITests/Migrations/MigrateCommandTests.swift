@@ -77,6 +77,18 @@ import Testing
         #expect(try copies(folder) == [])
     }
 
+    @Test func `an error about a module that a migration requires mentions the folder of migrations`() throws {
+        let folder = try TestFolder(["steps/a.lua": "local words = require 'words'\nreturn function() end"])
+        let errors = try folder.perilune("migrate", "steps", "--database", "x.sqlite").errors
+        #expect(errors.contains("\n  help  modules are searched in `steps`, the folder of the script, and in the paths of"), "\(errors)")
+    }
+
+    @Test func `a migration file that takes the database from its arguments is explained`() throws {
+        let folder = try TestFolder(["steps/a.lua": "local db = ...\ndb:execute('CREATE TABLE a (b)')"])
+        let errors = try folder.perilune("migrate", "steps", "--database", "x.sqlite").errors
+        #expect(errors.contains("receives no database; return a function(db) that uses it\n  at steps/a.lua:2\n"), "\(errors)")
+    }
+
     @Test func `the migration folder can be given, even with trailing slashes`() throws {
         let folder = try TestFolder(["db/steps/a.sql": "CREATE TABLE a (x)"])
         #expect(try folder.perilune("migrate", "db/steps//", "--database", "x.sqlite").status == 0)
