@@ -66,21 +66,29 @@ extension DependencyContainer.Values {
 
 extension DependencyContainer {
     /// The clock of the current task: `try await DependencyContainer.date()` is the current time.
+    ///
+    /// - Throws: ``DependencyError``, or the error of creating the value.
     public static var date: DateSource {
         get async throws { try await value(for: DateKey.self) }
     }
 
     /// The UUID source of the current task.
+    ///
+    /// - Throws: ``DependencyError``, or the error of creating the value.
     public static var uuid: UUIDSource {
         get async throws { try await value(for: UUIDKey.self) }
     }
 
     /// The random number source of the current task.
+    ///
+    /// - Throws: ``DependencyError``, or the error of creating the value.
     public static var random: RandomSource {
         get async throws { try await value(for: RandomKey.self) }
     }
 
     /// The logger of scripts and hosts in the current task.
+    ///
+    /// - Throws: ``DependencyError``, or the error of creating the value.
     public static var logger: Logger {
         get async throws { try await value(for: LoggerKey.self) }
     }

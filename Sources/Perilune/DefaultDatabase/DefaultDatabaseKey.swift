@@ -41,6 +41,8 @@ extension DependencyContainer.Values {
 
 extension DependencyContainer {
     /// The default database of the current task.
+    ///
+    /// - Throws: ``DependencyError`` if it was not prepared; the error of opening or migrating it.
     public static var defaultDatabase: any DatabaseWriter {
         get async throws { try await value(for: DefaultDatabaseKey.self) }
     }
