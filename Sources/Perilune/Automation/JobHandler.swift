@@ -56,7 +56,7 @@ public struct JobOutcome: Decodable, Sendable, Equatable {
     }
 }
 
-/// A registered Swift function that runs the jobs of a queue, see ``JobQueue/handle(_:_:_:)``.
+/// A registered Swift function that runs the jobs of a queue, see ``JobQueue/handle(_:attempts:backoff:concurrency:rate:timeout:keep:_:)``.
 public final class JobHandler: Sendable {
     /// A stream of the outcomes of attempts since the handler was created. Each outcome is sent after it is recorded in the database. The
     /// stream ends when the handler is stopped or the host is released. It supports one consumer, and buffers 10,000 outcomes before it
@@ -112,33 +112,6 @@ private final class OutcomeRelay: Sendable {
 }
 
 extension JobQueue {
-    /// The options of a job handler.
-    public struct HandlerOptions: Sendable {
-        /// The maximum number of attempts for each job.
-        public var attempts: Int
-        /// The minimum and the maximum pause between attempts. The first pause is the minimum; each further pause is twice as long, up to
-        /// the maximum.
-        public var backoff: ClosedRange<Duration>
-        /// The maximum number of jobs of the queue that run simultaneously, across all processes.
-        public var concurrency: Int
-        /// The maximum rate of jobs, such as "100/minute".
-        public var rate: String?
-        /// The time limit of an attempt.
-        public var timeout: Duration?
-        /// The time for which completed jobs are kept in the database.
-        public var keep: Duration
-
-        /// Creates the options of a job handler.
-        public init(
-            attempts: Int = 5, backoff: ClosedRange<Duration> = .seconds(1)...(.seconds(3600)), concurrency: Int = 1,
-            rate: String? = nil,
-            timeout: Duration? = nil, keep: Duration = .seconds(86400)
-        ) {
-            (self.attempts, self.backoff, self.concurrency) = (attempts, backoff, concurrency)
-            (self.rate, self.timeout, self.keep) = (rate, timeout, keep)
-        }
-    }
-
     /// Runs the jobs of the queue with a Swift function.
     ///
     /// ```swift
@@ -153,17 +126,27 @@ extension JobQueue {
     ///
     /// - Parameters:
     ///   - type: The type of the payload. A job whose payload cannot be decoded fails.
-    ///   - options: See ``HandlerOptions``.
+    ///   - attempts: The maximum number of attempts for each job.
+    ///   - backoff: The minimum and the maximum pause between attempts. The first pause is the minimum; each further pause is twice as
+    ///     long, up to the maximum.
+    ///   - concurrency: The maximum number of jobs of the queue that run simultaneously, across all processes.
+    ///   - rate: The maximum rate of jobs, such as "100/minute".
+    ///   - timeout: The time limit of an attempt.
+    ///   - keep: The time for which completed jobs are kept in the database.
     ///   - body: A closure that runs a job, in a separate task.
     /// - Returns: The handler, which runs jobs until it is stopped or the host is released.
     /// - Throws: `LuaError` if an option is invalid, the database fails, or the scripts of the host run in another process. In an isolated
     ///   host, let a script handle the jobs and call a registered function.
     public func handle<Payload: Decodable & Sendable>(
-        _ type: Payload.Type = Payload.self, _ options: HandlerOptions = HandlerOptions(),
+        _ type: Payload.Type = Payload.self, attempts: Int = 5,
+        backoff: ClosedRange<Duration> = .seconds(1)...(.seconds(3600)), concurrency: Int = 1, rate: String? = nil,
+        timeout: Duration? = nil, keep: Duration = .seconds(86400),
         _ body: @escaping @Sendable (Job<Payload>) async throws -> Void
     ) async throws -> JobHandler {
         let (outcomes, continuation) = AsyncStream.makeStream(of: JobOutcome.self, bufferingPolicy: .bufferingNewest(10_000))
         let relay = OutcomeRelay(continuation)
+        let options = HandlerOptions(
+            attempts: attempts, backoff: backoff, concurrency: concurrency, rate: rate, timeout: timeout, keep: keep)
         let name = name
         let number: Int = try await host.callJobBridge("handle") { [weak relay] host in
             guard host.backend.usesHostState else {
@@ -182,8 +165,17 @@ extension JobQueue {
     }
 }
 
-extension JobQueue.HandlerOptions {
-    fileprivate func table(in state: LuaState) throws -> LuaTable {
+/// The options of a job handler.
+private struct HandlerOptions: Sendable {
+    let attempts: Int
+    let backoff: ClosedRange<Duration>
+    let concurrency: Int
+    let rate: String?
+    let timeout: Duration?
+    let keep: Duration
+
+    /// The options as the Lua library expects them.
+    func table(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(), pauses = try state.makeTable()
         for (index, pause) in [backoff.lowerBound, backoff.upperBound].enumerated() {
             try pauses.set(.integer(Int64(index + 1)), .number(pause / .seconds(1)))

@@ -18,42 +18,29 @@ public struct JobQueue: Sendable {
         case ignore, replace, raise
     }
 
-    /// The options of a new job.
-    public struct Options: Sendable {
-        /// A key that is unique among the unfinished jobs of the queue.
-        public var key: String?
-        /// The reaction to an unfinished job with the same key.
-        public var onKey: KeyConflict
-        /// An ordering key. Jobs with the same ordering key run one at a time.
-        public var orderBy: String?
-        /// The minimum time before the job runs.
-        public var delay: Duration?
-        /// The priority. Jobs with higher numbers run first.
-        public var priority: Int
-
-        /// Creates the options of a job, by default without a key or a delay.
-        public init(
-            key: String? = nil, onKey: KeyConflict = .ignore, orderBy: String? = nil, delay: Duration? = nil, priority: Int = 0
-        ) {
-            (self.key, self.onKey, self.orderBy, self.delay, self.priority) = (key, onKey, orderBy, delay, priority)
-        }
-    }
-
     /// Adds a job in a separate transaction.
     ///
-    /// - Parameter payload: The value passed to the handler, which must be representable in JSON.
-    /// - Parameter options: See ``Options``.
+    /// - Parameters:
+    ///   - payload: The value passed to the handler, which must be representable in JSON.
+    ///   - key: A key that is unique among the unfinished jobs of the queue.
+    ///   - onKey: The reaction to an unfinished job with the same key.
+    ///   - orderBy: An ordering key. Jobs with the same ordering key run one at a time.
+    ///   - delay: The minimum time before the job runs.
+    ///   - priority: The priority. Jobs with higher numbers run first.
     /// - Returns: The number of the job, or of an unfinished job with the same key.
     /// - Throws: `LuaError` if an option or the payload is invalid, or the database fails.
     @discardableResult
-    public func enqueue(_ payload: some Encodable & Sendable, _ options: Options = Options()) async throws -> Int64 {
+    public func enqueue(
+        _ payload: some Encodable & Sendable, key: String? = nil, onKey: KeyConflict = .ignore, orderBy: String? = nil,
+        delay: Duration? = nil, priority: Int = 0
+    ) async throws -> Int64 {
         try await host.callJobs("enqueue", name) { host in
             let table = try host.state.makeTable()
-            if let key = options.key { try table.set("key", .string(LuaString(key))) }
-            try table.set("on_key", .string(LuaString(options.onKey.rawValue)))
-            if let orderBy = options.orderBy { try table.set("order_by", .string(LuaString(orderBy))) }
-            if let delay = options.delay { try table.set("delay", .number(delay / .seconds(1))) }
-            try table.set("priority", .integer(Int64(options.priority)))
+            if let key { try table.set("key", .string(LuaString(key))) }
+            try table.set("on_key", .string(LuaString(onKey.rawValue)))
+            if let orderBy { try table.set("order_by", .string(LuaString(orderBy))) }
+            if let delay { try table.set("delay", .number(delay / .seconds(1))) }
+            try table.set("priority", .integer(Int64(priority)))
             return [try host.state.encode(payload), .table(table)]
         }
     }
@@ -104,7 +91,7 @@ public struct JobQueue: Sendable {
 
 extension ScriptHost {
     /// Returns a job queue in the default database. Jobs are handled in Lua with `perilune.jobs(name):handle(f)`, or in Swift with
-    /// ``JobQueue/handle(_:_:_:)``.
+    /// ``JobQueue/handle(_:attempts:backoff:concurrency:rate:timeout:keep:_:)``.
     public nonisolated func jobs(_ name: String) -> JobQueue { JobQueue(host: self, name: name) }
 
     fileprivate nonisolated func callJobs<Result: Decodable & Sendable>(

@@ -13,9 +13,9 @@ import Testing
     func `jobs that Swift enqueues are handled by a script`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         let mails = host.jobs("mail")
-        let first = try await mails.enqueue(Mail(to: "ada"), .init(key: "a"))
-        #expect(try await mails.enqueue(Mail(to: "bob"), .init(key: "a")) == first)
-        try await mails.enqueue(Mail(to: "eve"), .init(orderBy: "x", delay: .seconds(60), priority: 3))
+        let first = try await mails.enqueue(Mail(to: "ada"), key: "a")
+        #expect(try await mails.enqueue(Mail(to: "bob"), key: "a") == first)
+        try await mails.enqueue(Mail(to: "eve"), orderBy: "x", delay: .seconds(60), priority: 3)
         #expect(try await mails.counts().ready == 1)
         let seen: String = try await host.run(
             source: """
@@ -35,11 +35,11 @@ import Testing
     func `a job with a key in use is ignored, replaces the earlier one, or raises an error`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         let mails = host.jobs("mail")
-        let first = try await mails.enqueue("one", .init(key: "a"))
-        #expect(try await mails.enqueue("two", .init(key: "a", onKey: .ignore)) == first)
-        #expect(try await mails.enqueue("three", .init(key: "a", onKey: .replace)) == first)
+        let first = try await mails.enqueue("one", key: "a")
+        #expect(try await mails.enqueue("two", key: "a", onKey: .ignore) == first)
+        #expect(try await mails.enqueue("three", key: "a", onKey: .replace) == first)
         let error = await #expect(throws: LuaError.self) {
-            try await mails.enqueue("four", .init(key: "a", onKey: .raise))
+            try await mails.enqueue("four", key: "a", onKey: .raise)
         }
         #expect(error?.kind == "job_exists")
         let seen: [String] = try await host.run(
@@ -57,7 +57,7 @@ import Testing
     func `invalid options of an enqueued job are reported`(_ place: ScriptPlace) async throws {
         let host = try await place.host()
         let error = await #expect(throws: LuaError.self) {
-            try await host.jobs("mail").enqueue(1, .init(key: ""))
+            try await host.jobs("mail").enqueue(1, key: "")
         }
         #expect(error?.kind == "argument")
     }
@@ -72,13 +72,13 @@ import Testing
             let host = try await ScriptHost(database: .inMemory())
             let mails = host.jobs("mail")
             let sent = Mutex<[String]>([])
-            let handler = try await mails.handle(Mail.self, .init(attempts: 2, backoff: .milliseconds(1)...(.milliseconds(1)))) {
+            let handler = try await mails.handle(Mail.self, attempts: 2, backoff: .milliseconds(1)...(.milliseconds(1))) {
                 job in
                 if job.payload.to == "eve", job.isRepeat == false { throw Refusal() }
                 if job.payload.to == "mallory" { throw Refusal() }
                 sent.withLock { $0.append("\(job.key ?? "-") \(job.payload.to) \(job.attempt)") }
             }
-            let first = try await mails.enqueue(Mail(to: "ada"), .init(key: "a"))
+            let first = try await mails.enqueue(Mail(to: "ada"), key: "a")
             let second = try await mails.enqueue(Mail(to: "eve"))
             let third = try await mails.enqueue(Mail(to: "mallory"))
             var outcomes: [JobOutcome] = []
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `a job whose payload has a different type is dead, with the reason`() async throws {
         let host = try await ScriptHost(database: .inMemory())
-        let handler = try await host.jobs("mail").handle(Mail.self, .init(attempts: 1)) { _ in }
+        let handler = try await host.jobs("mail").handle(Mail.self, attempts: 1) { _ in }
         try await host.jobs("mail").enqueue(["from": "ada"])
         let outcome = await handler.outcomes.first { _ in true }
         #expect(outcome?.state == .dead)
@@ -126,7 +126,7 @@ import Testing
         let host = try await ScriptHost(database: .inMemory())
         try await host.run(source: "count = 0 function add() count = count + 1 return count end")
         let (waiting, reached) = (Rendezvous(), Tally())
-        let handler = try await host.jobs("mail").handle(Mail.self, .init(concurrency: 2)) { mail in
+        let handler = try await host.jobs("mail").handle(Mail.self, concurrency: 2) { mail in
             reached.add()
             if mail.payload.to == "ada" { await waiting.meet() }
             let _: Int = try await host.call("add")
@@ -180,7 +180,7 @@ import Testing
             for await outcome in handler.outcomes where outcome.state == .dead { report(outcome) }
             // end
         }
-        try await host.jobs("mail").enqueue(Mail(to: "ada"), .init(key: "a"))
+        try await host.jobs("mail").enqueue(Mail(to: "ada"), key: "a")
         #expect(await eventually { mailer.sent.withLock { $0 } == ["ada a"] })
         handling.cancel()
         _ = await handling.result
@@ -196,7 +196,7 @@ import Testing
     @Test func `an invalid option of a Swift handler is reported`() async throws {
         let host = try await ScriptHost(database: .inMemory())
         let error = await #expect(throws: LuaError.self) {
-            _ = try await host.jobs("mail").handle(Mail.self, .init(attempts: 0)) { _ in }
+            _ = try await host.jobs("mail").handle(Mail.self, attempts: 0) { _ in }
         }
         #expect(error?.message.contains("option `attempts`") == true, "\(error?.message ?? "")")
     }

@@ -90,7 +90,7 @@ import Testing
         #expect(printed.all == ["1 1", "attempt 1: mail to ada@example.com", "1"])
         // example
         try await mails.enqueue(
-            mail, .init(orderBy: "order 7", delay: .seconds(300), priority: 1))
+            mail, orderBy: "order 7", delay: .seconds(300), priority: 1)
         print(try await mails.counts().delayed)
         // end
         #expect(printed.all.last == "1")
@@ -124,10 +124,10 @@ import Testing
             }
             defer { passing.cancel() }
             // example
-            var options = JobQueue.HandlerOptions(attempts: 3)
-            options.backoff = .seconds(1)...(.seconds(60))
-            options.timeout = .seconds(30)
-            let handler = try await mails.handle(Mail.self, options) { job in
+            let handler = try await mails.handle(
+                Mail.self, attempts: 3, backoff: .seconds(1)...(.seconds(60)),
+                timeout: .seconds(30)
+            ) { job in
                 try await mailer.send(job.payload, idempotencyKey: job.key)
             }
             for await outcome in handler.outcomes {
@@ -156,8 +156,8 @@ import Testing
     @Test func `the key of a job`() async throws {
         let host = try await Self.makeHost(), mails = host.jobs("mail"), mailer = Mailer()
         // example
-        let first = try await mails.enqueue(mail, .init(key: "order 7"))
-        let again = try await mails.enqueue(mail, .init(key: "order 7"))
+        let first = try await mails.enqueue(mail, key: "order 7")
+        let again = try await mails.enqueue(mail, key: "order 7")
         print(first == again)
         let handler = try await mails.handle(Mail.self) { job in
             let key = job.key ?? "mail \(job.id)"
@@ -171,7 +171,7 @@ import Testing
 
     @Test func `a repeated attempt`() async throws {
         let host = try await Self.makeHost(), mails = host.jobs("mail"), mailer = Mailer()
-        try await mails.enqueue(mail, .init(key: "order 7"))
+        try await mails.enqueue(mail, key: "order 7")
         // example
         let handler = try await mails.handle(Mail.self) { job in
             if job.isRepeat, try await mailer.hasSent(job.key) { return }
