@@ -56,9 +56,7 @@ import Testing
             var configuration = ScriptHost.Configuration()
             configuration.libraries = .trusted
             configuration.allowsFiles = true
-            var options = ScriptPreview.Options()
-            options.allowsEffects = isAllowed
-            let preview = try await ScriptPreview(of: .inMemory(), configuration: configuration, options: options)
+            let preview = try await ScriptPreview(of: .inMemory(), configuration: configuration, allowsEffects: isAllowed)
             for row in table.rows {
                 let isGiven = try await has(row.capability, preview.host, in: folder)
                 #expect(isGiven == row.isGiven[column], "\(grant): \(row.capability)")

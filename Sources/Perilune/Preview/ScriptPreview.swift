@@ -18,34 +18,17 @@ internal import PeriluneRecords
 ///
 /// The original is read once, when the preview is created, and never opened for writing. The clock, random numbers and other dependencies
 /// come from the dependency container. Scripts cannot open other database files. Sandboxed libraries have no other effects outside of the
-/// database. In the libraries for trusted scripts, functions that change files or run programs fail unless the options allow them.
+/// database. In the libraries for trusted scripts, functions that change files or run programs fail unless `allowsEffects` is true.
 public final class ScriptPreview: Sendable {
-    /// The options of a preview.
-    public struct Options: Sendable {
-        /// The maximum number of rows of each kind that a report shows for a table.
-        public var rowLimit: Int
-        /// The maximum size of an in-memory copy, in bytes. Larger databases are copied to a file in a private temporary folder.
-        public var copyLimitInBytes: Int
-        /// The maximum memory for recording changes, in bytes. The preview lowers this limit to a quarter of the database size, but not
-        /// below 16 MB. If the changes need more memory, the changed tables are compared row by row with their previous state.
-        public var recordingLimitInBytes: Int
-        /// Whether scripts may change files, run programs and load native modules, if their libraries allow it. The preview executes these
-        /// effects, and the report does not contain them.
-        public var allowsEffects: Bool
-        /// A closure that receives the progress of copying a file, as a fraction from 0 to 1. Called on any thread.
-        public var copyProgress: (@Sendable (Double) -> Void)?
+    /// The options of a preview; the public initializer describes them.
+    package struct Options: Sendable {
+        package var rowLimit = 10
+        package var copyLimitInBytes = 64 << 20
+        package var recordingLimitInBytes = 64 << 20
+        package var allowsEffects = false
+        package var copyProgress: (@Sendable (Double) -> Void)?
 
-        /// Creates options.
-        public init(
-            rowLimit: Int = 10, copyLimitInBytes: Int = 64 << 20, recordingLimitInBytes: Int = 64 << 20,
-            allowsEffects: Bool = false, copyProgress: (@Sendable (Double) -> Void)? = nil
-        ) {
-            self.rowLimit = rowLimit
-            self.copyLimitInBytes = copyLimitInBytes
-            self.recordingLimitInBytes = recordingLimitInBytes
-            self.allowsEffects = allowsEffects
-            self.copyProgress = copyProgress
-        }
+        package init() {}
     }
 
     /// The host that runs scripts on the copy.
@@ -67,15 +50,37 @@ public final class ScriptPreview: Sendable {
 
     /// Creates a preview, copies the database, and starts to record changes.
     ///
-    /// - Parameter configuration: The configuration of the host. Its `database` is ignored.
-    /// - Parameter source: The original; by default, the default database of the dependency container. In a test, a file is used only if
-    ///   the source opens it in every context. The copy has the functions and collations of the source's `configuration`, or of the open
-    ///   database.
-    /// - Parameter options: The options of the preview.
+    /// - Parameters:
+    ///   - source: The original; by default, the default database of the dependency container. In a test, a file is used only if the
+    ///     source opens it in every context. The copy has the functions and collations of the source's `configuration`, or of the open
+    ///     database.
+    ///   - configuration: The configuration of the host. Its `database` is ignored.
+    ///   - rowLimit: The maximum number of rows of each kind that a report shows for a table.
+    ///   - copyLimitInBytes: The maximum size of an in-memory copy, in bytes. Larger databases are copied to a file in a private
+    ///     temporary folder.
+    ///   - recordingLimitInBytes: The maximum memory for recording changes, in bytes. The preview lowers this limit to a quarter of the
+    ///     database size, but not below 16 MB. If the changes need more memory, the changed tables are compared row by row with their
+    ///     previous state.
+    ///   - allowsEffects: Whether scripts may change files, run programs and load native modules, if their libraries allow it. The
+    ///     preview executes these effects, and the report does not contain them.
+    ///   - copyProgress: A closure that receives the progress of copying a file, as a fraction from 0 to 1. Called on any thread.
     /// - Throws: A GRDB error if the database cannot be read; the errors of its migrations.
-    public init(
-        of source: DatabaseSource? = nil, configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
-        options: Options = Options()
+    public convenience init(
+        of source: DatabaseSource? = nil, configuration: ScriptHost.Configuration = ScriptHost.Configuration(), rowLimit: Int = 10,
+        copyLimitInBytes: Int = 64 << 20, recordingLimitInBytes: Int = 64 << 20, allowsEffects: Bool = false,
+        copyProgress: (@Sendable (Double) -> Void)? = nil
+    ) async throws {
+        var options = Options()
+        options.rowLimit = rowLimit
+        options.copyLimitInBytes = copyLimitInBytes
+        options.recordingLimitInBytes = recordingLimitInBytes
+        options.allowsEffects = allowsEffects
+        options.copyProgress = copyProgress
+        try await self.init(of: source, configuration: configuration, options: options)
+    }
+
+    package init(
+        of source: DatabaseSource? = nil, configuration: ScriptHost.Configuration = ScriptHost.Configuration(), options: Options
     ) async throws {
         TemporaryFolder.removeAbandoned()
         let container = DependencyContainer.current

@@ -14,7 +14,7 @@ public struct TableChanges: Codable, Sendable, Equatable {
     public package(set) var updated = 0
     /// The number of deleted rows.
     public package(set) var deleted = 0
-    /// The first changed rows, sorted by key. The options of the preview limit the number of rows of each kind.
+    /// The first changed rows, sorted by key. The preview limits the number of rows of each kind.
     public package(set) var rows: [RowChange] = []
     /// The reason why a plan cannot contain changes of the table; `nil` if it can.
     public package(set) var unrecordable: String?

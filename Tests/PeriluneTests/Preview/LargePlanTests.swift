@@ -111,9 +111,8 @@ import Testing
         let folder = try PreviewFolder(Self.table(40_000))
         var configuration = ScriptHost.Configuration()
         configuration.limits = LuaLimits(diskInBytes: 2_000_000)
-        let options = ScriptPreview.Options(recordingLimitInBytes: 0)
         let preview = try await ScriptPreview(
-            of: .queue(folder.database, inEveryContext: true), configuration: configuration, options: options)
+            of: .queue(folder.database, inEveryContext: true), configuration: configuration, recordingLimitInBytes: 0)
         try await preview.host.run(source: "db:execute([[UPDATE t SET a = 'x']])")
         let (report, plan) = try await preview.finish()
         #expect(report["t"]?.counts == [0, 40_000, 0])
@@ -126,8 +125,7 @@ import Testing
 
     @Test func `comparing the databases of a preview can be cancelled`() async throws {
         let folder = try PreviewFolder(Self.table(300_000))
-        let options = ScriptPreview.Options(recordingLimitInBytes: 0)
-        let preview = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true), options: options)
+        let preview = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true), recordingLimitInBytes: 0)
         try await preview.host.run(source: "db:execute([[UPDATE t SET a = 'x']])")
         let finishing = Task { try await preview.finish() }
         finishing.cancel()

@@ -231,7 +231,7 @@ import Testing
             "assert(io.open('\(folder.database)', 'rb')):close() assert(io.output() == io.stdout) return os.time()"
         #expect(try await folder.preview(reading, trusted: true).report.hasChanges == false)
         let preview = try await ScriptPreview(
-            of: .queue(folder.database, inEveryContext: true), configuration: Self.trusted, options: Self.allowing)
+            of: .queue(folder.database, inEveryContext: true), configuration: Self.trusted, allowsEffects: true)
         try await preview.host.run(source: "io.open('\(file)', 'w'):close()")
         #expect(try folder.contents().keys.contains("out.txt"))
     }
@@ -241,8 +241,6 @@ import Testing
         configuration.libraries = .trusted
         return configuration
     }
-
-    private static let allowing = ScriptPreview.Options(allowsEffects: true)
 
     @Test func `the preview report of a failed script includes its committed changes`() async throws {
         let folder = try PreviewFolder(Self.one)
