@@ -15,7 +15,7 @@ struct ConnectionSettings: Equatable, Sendable {
     var refusesDoubleQuotedStrings = DoubleQuotedStrings.areRefused
     /// Whether the database file uses a write-ahead log.
     var usesLog = false
-    var journal = DatabaseSource.Journal()
+    var journal = DatabaseSource.JournalOptions()
     /// The maximum time to wait for locks, in seconds; `nil` to fail immediately.
     var busyTimeout: Double? = Database.BusyMode.standardSeconds
 

@@ -30,13 +30,14 @@ public struct DatabaseSource: Sendable {
     /// Whether tests use a temporary file instead of an in-memory database.
     let usesFilesInTests: Bool
     let trace: SQLTrace?
-    let journal: Journal
+    let journal: JournalOptions
     /// Whether a transaction that a script opens with `BEGIN` stays open until a statement ends it.
     var keepsTransactions = false
 
     private init(
         _ kind: Kind, migrations: Migrations? = nil, configuration: Configuration? = nil, readonly: Bool = false,
-        inEveryContext: Bool = false, usesFilesInTests: Bool = false, journal: Journal = Journal(), trace: SQLTrace? = nil
+        inEveryContext: Bool = false, usesFilesInTests: Bool = false, journal: JournalOptions = JournalOptions(),
+        trace: SQLTrace? = nil
     ) {
         self.kind = kind
         self.journal = journal
@@ -59,28 +60,37 @@ public struct DatabaseSource: Sendable {
     ///   - inEveryContext: Whether tests and previews also open the file.
     ///   - configuration: The configuration of the connections. By default, connections wait five seconds for locks.
     ///   - usesFilesInTests: Whether tests use a pool on a temporary file instead of an in-memory database.
-    ///   - journal: The journal of the file. By default, a new file has a write-ahead log.
+    ///   - synchronous: The synchronization of commits; by default `normal`. A pool always has a write-ahead log.
     ///   - trace: The trace that receives the executed statements.
     public static func pool(
         _ path: String? = nil, migrations: Migrations? = nil, readonly: Bool = false, inEveryContext: Bool = false,
-        configuration: Configuration? = nil, usesFilesInTests: Bool = false, journal: Journal = Journal(), trace: SQLTrace? = nil
+        configuration: Configuration? = nil, usesFilesInTests: Bool = false, synchronous: Synchronous? = nil,
+        trace: SQLTrace? = nil
     ) -> DatabaseSource {
         DatabaseSource(
             cluster(at: path) ?? .pool(path), migrations: migrations, configuration: configuration, readonly: readonly,
-            inEveryContext: inEveryContext, usesFilesInTests: usesFilesInTests, journal: journal, trace: trace)
+            inEveryContext: inEveryContext, usesFilesInTests: usesFilesInTests,
+            journal: JournalOptions(synchronous: synchronous), trace: trace)
     }
 
     /// Returns a database file with one connection.
     ///
-    /// The parameters have the same meaning as for
-    /// ``pool(_:migrations:readonly:inEveryContext:configuration:usesFilesInTests:journal:trace:)``.
+    /// - Parameters:
+    ///   - journal: The journal of a new file. By default, it has a write-ahead log if the file system supports it. An existing file keeps
+    ///     its journal.
+    ///   - synchronous: The synchronization of commits; by default `full`.
+    ///
+    /// The other parameters have the same meaning as for
+    /// ``pool(_:migrations:readonly:inEveryContext:configuration:usesFilesInTests:synchronous:trace:)``.
     public static func queue(
         _ path: String? = nil, migrations: Migrations? = nil, readonly: Bool = false, inEveryContext: Bool = false,
-        configuration: Configuration? = nil, usesFilesInTests: Bool = false, journal: Journal = Journal(), trace: SQLTrace? = nil
+        configuration: Configuration? = nil, usesFilesInTests: Bool = false, journal: Journal? = nil,
+        synchronous: Synchronous? = nil, trace: SQLTrace? = nil
     ) -> DatabaseSource {
         DatabaseSource(
             cluster(at: path) ?? .queue(path), migrations: migrations, configuration: configuration, readonly: readonly,
-            inEveryContext: inEveryContext, usesFilesInTests: usesFilesInTests, journal: journal, trace: trace)
+            inEveryContext: inEveryContext, usesFilesInTests: usesFilesInTests,
+            journal: JournalOptions(mode: journal, synchronous: synchronous), trace: trace)
     }
 
     private static func cluster(at path: String?) -> Kind? {

@@ -66,8 +66,8 @@ public final class ScriptPreview: Sendable {
     ///   - copyProgress: A closure that receives the progress of copying a file, as a fraction from 0 to 1. Called on any thread.
     /// - Throws: A GRDB error if the database cannot be read; the errors of its migrations.
     public convenience init(
-        of source: DatabaseSource? = nil, configuration: ScriptHost.Configuration = ScriptHost.Configuration(), rowLimit: Int = 10,
-        copyLimitInBytes: Int = 64 << 20, recordingLimitInBytes: Int = 64 << 20, allowsEffects: Bool = false,
+        of source: DatabaseSource? = nil, configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
+        rowLimit: Int = 10, copyLimitInBytes: Int = 64 << 20, recordingLimitInBytes: Int = 64 << 20, allowsEffects: Bool = false,
         copyProgress: (@Sendable (Double) -> Void)? = nil
     ) async throws {
         var options = Options()

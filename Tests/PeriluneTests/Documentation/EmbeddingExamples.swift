@@ -601,7 +601,7 @@ struct EmbeddingExamples {
 
     @Test func `the journal of a file`() async throws {
         // example
-        let source = DatabaseSource.queue("shop.sqlite", journal: .init(synchronous: .normal))
+        let source = DatabaseSource.queue("shop.sqlite", synchronous: .normal)
         // end
         let host = try await ScriptHost(database: source)
         #expect(try await host.run(source: "return db:fetch_value('SELECT 1')") == 1)

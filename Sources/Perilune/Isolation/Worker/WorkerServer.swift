@@ -86,7 +86,9 @@ final class WorkerServer: Sendable {
         }
         var configuration = ScriptHost.Configuration(
             database: setup.database.map {
-                .queue($0, configuration: connection, journal: setup.connection.journal, trace: trace)
+                .queue(
+                    $0, configuration: connection, journal: setup.connection.journal.mode,
+                    synchronous: setup.connection.journal.synchronous, trace: trace)
             }
                 ?? .inMemory(configuration: connection, trace: trace))
         configuration.diskQuota = setup.diskQuota
