@@ -15,7 +15,7 @@ extension DependencyContainer {
 
         /// The environment variable that sets the context of a process and overrides detection. Set it for programs that a test or a
         /// preview starts.
-        public static let environmentVariable = "PERILUNE_CONTEXT"
+        package static let environmentVariable = "PERILUNE_CONTEXT"
 
         /// The context of the process: the environment variable if set, otherwise test under a test runner and live in any other process.
         static let ofProcess = Result<DependencyContainer.Context, DependencyError> {

@@ -9,17 +9,17 @@ extension Migrations {
     /// The status of migrations in a database: which are applied, pending, edited or unknown.
     public struct Status: Sendable, Equatable {
         /// The applied migrations, in order.
-        public var applied: [String]
+        public package(set) var applied: [String]
         /// The migrations that have not been applied, in the order in which they would run.
-        public var pending: [String]
+        public package(set) var pending: [String]
         /// The applied migrations whose files were edited afterwards. Always empty for migrations in Swift.
-        public var edited: [String]
+        public package(set) var edited: [String]
         /// The applied migrations that are no longer defined, because a newer version of the program has applied them, or because they were
         /// removed.
-        public var unknown: [String]
+        public package(set) var unknown: [String]
 
-        /// Creates a status, for example for tests of a program with a fake database.
-        public init(applied: [String] = [], pending: [String] = [], edited: [String] = [], unknown: [String] = []) {
+        /// Creates a status; by default, no migration is defined or applied.
+        package init(applied: [String] = [], pending: [String] = [], edited: [String] = [], unknown: [String] = []) {
             (self.applied, self.pending, self.edited, self.unknown) = (applied, pending, edited, unknown)
         }
 

@@ -3,12 +3,12 @@ internal import Foundation
 /// A call of a function with external effects, recorded instead of executed.
 public struct PreviewEffect: Codable, Sendable, Equatable {
     /// The name of the called function, for example `mail.send`.
-    public var name: String
+    public let name: String
     /// The arguments of the call, as text for people.
-    public var arguments: [String]
+    public let arguments: [String]
 
     /// Creates the record of a call.
-    public init(name: String, arguments: [String] = []) {
+    package init(name: String, arguments: [String] = []) {
         self.name = name
         self.arguments = arguments
     }
@@ -27,7 +27,7 @@ public final class EffectRecorder: Sendable {
     public init() {}
 
     /// Records a call.
-    public func record(_ effect: PreviewEffect) {
+    package func record(_ effect: PreviewEffect) {
         lock.withLock { recorded.append(effect) }
     }
 

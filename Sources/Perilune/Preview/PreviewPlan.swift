@@ -19,7 +19,7 @@ public struct PreviewPlan: Sendable {
         public let hash: String
 
         /// Creates the description of a script with a name and a text.
-        public init(name: String, bytes: [UInt8]) {
+        package init(name: String, bytes: [UInt8]) {
             self.name = name
             hash = SHA256.hash(bytes)
         }
@@ -29,18 +29,18 @@ public struct PreviewPlan: Sendable {
     package static let formatName = "perilune plan"
     /// The version of the file format that this version of Perilune writes and reads. Version 1 did not contain the unchanged columns of
     /// updated rows.
-    public static let currentVersion = 2
+    package static let currentVersion = 2
 
     /// The name of the file format, which identifies plan files.
     package let format: String
     /// The version of the file format.
-    public let version: Int
+    package let version: Int
     /// The database that the plan was made for.
     public let origin: Origin
     /// The time when the plan was made.
     public let creationDate: Date
     /// The scripts that made the changes.
-    public var scripts: [Script] = []
+    public package(set) var scripts: [Script] = []
     /// The scripts' effects outside of the database, which the preview did not execute.
     public let effects: [PreviewEffect]
     /// The changes, in memory or in temporary files, which are deleted when the last copy of the plan is released.

@@ -4,7 +4,7 @@ internal import PeriluneRecords
 /// A report of the changes that a script would make.
 public struct PreviewReport: Codable, Sendable, Equatable {
     /// The version of the JSON format, for programs.
-    public package(set) var version = 1
+    package var version = 1
     /// The tables whose rows would change, ordered by name.
     public package(set) var tables: [TableChanges] = []
     /// The schema objects that would be added, removed or changed.

@@ -50,7 +50,7 @@ public struct TableChanges: Codable, Sendable, Equatable {
     /// The number of rows that would change.
     public var count: Int { inserted + updated + deleted }
     /// The number of changed rows that are not in ``rows``.
-    public var hiddenCount: Int { count - rows.count }
+    package var hiddenCount: Int { count - rows.count }
 
     /// The positions of the columns in display order, and the number of leading columns. If rows are updated, the key and the updated
     /// columns lead.

@@ -34,9 +34,9 @@ public struct SQLTrace: Sendable {
     }
 
     /// The reported events.
-    public var events: Events
+    package let events: Events
     /// Whether the SQL contains the bound values, which may be secret.
-    public var showsValues: Bool
+    package let showsValues: Bool
     var destination: Destination
 
     /// The receiver of the events.
