@@ -46,6 +46,7 @@ extension ScriptObject {
         return try type.value(of: value)
     }
 
+    /// Returns a Lua object that refers to this object.
     public func toLua(in state: LuaState) throws(LuaError) -> LuaValue {
         if let type = state.userdataType(of: Self.self) { return .userdata(try type.make(self)) }
         let type = try state.makeUserdataType(Self.scriptName, of: Self.self)

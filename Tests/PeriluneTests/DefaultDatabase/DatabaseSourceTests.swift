@@ -47,6 +47,29 @@ import Testing
         }
     }
 
+    @Test func `a database source sets the journal of a new file and the synchronization of commits`() async throws {
+        try await withTemporaryFolder { folder in
+            let sources: [(DatabaseSource, String)] = [
+                (.queue("\(folder)/a.sqlite", inEveryContext: true), "wal 2"),
+                (.queue("\(folder)/b.sqlite", inEveryContext: true, synchronous: .normal), "wal 1"),
+                (.queue("\(folder)/c.sqlite", inEveryContext: true, journal: .delete, synchronous: .extra), "delete 3"),
+                (.pool("\(folder)/d.sqlite", inEveryContext: true), "wal 1"),
+                (.pool("\(folder)/e.sqlite", inEveryContext: true, synchronous: .full), "wal 2"),
+            ]
+            for (source, expected) in sources {
+                let found = try await DependencyContainer.with {
+                    $0.defaultDatabase = source
+                } operation: {
+                    try await DependencyContainer.defaultDatabase.writeWithoutTransaction { db in
+                        let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode") ?? ""
+                        return try "\(journal) \(Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1)"
+                    }
+                }
+                #expect(found == expected)
+            }
+        }
+    }
+
     @Test func `a database source can open its file in every context`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/shop.sqlite"

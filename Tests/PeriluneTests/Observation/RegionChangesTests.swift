@@ -31,11 +31,12 @@ import Testing
         try await queue.write { db in try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)") }
         let host = try await ScriptHost(database: .existing(queue))
         try await host.run(source: "function count(db) return db:fetch_value('SELECT COUNT(*) FROM book') end")
-        var values = host.values(of: "count", as: Int.self, removesDuplicates: false).makeAsyncIterator()
-        #expect(try await values.next() == 0)
+        let stored: any AsyncSequence<Int, any Error> & Sendable = host.values(of: "count", removesDuplicates: false)
+        var values = stored.makeAsyncIterator()
+        #expect(try await values.next(isolation: nil) == 0)
         try await queue.write { db in try db.execute(sql: "INSERT INTO book (title) VALUES ('x')") }
-        #expect(try await values.next() == 1)
+        #expect(try await values.next(isolation: nil) == 1)
         try await queue.write { db in try db.execute(sql: "UPDATE book SET title = 'y'") }
-        #expect(try await values.next() == 1)
+        #expect(try await values.next(isolation: nil) == 1)
     }
 }
