@@ -33,7 +33,8 @@ local definitions = {
     ended_at TEXT,
     owner TEXT,
     error TEXT,
-    traceback TEXT
+    traceback TEXT,
+    unique_for REAL
   )]],
   own .. [[
   CREATE TABLE IF NOT EXISTS perilune_job_queue (
@@ -53,6 +54,13 @@ local definitions = {
     WHERE order_key IS NOT NULL AND ended_at IS NULL]],
 }
 
+--- Finds the done job that still uses a key. It also costs jobs with a key that are added without `unique_for`, because `unique_for` of a
+-- later job applies to them, too.
+local done_key = own .. [[
+  CREATE INDEX IF NOT EXISTS perilune_job_done_key ON perilune_job(queue, job_key, ended_at)
+    WHERE job_key IS NOT NULL AND state = 'done']]
+definitions[#definitions + 1] = done_key
+
 --- A job that is ready, delayed, blocked or running.
 local live = "ended_at IS NULL"
 
@@ -64,6 +72,19 @@ function job_table.prepare(db)
   end)
 end
 
+local function has_unique_for(db)
+  return db:fetch_value(own .. "SELECT 1 FROM pragma_table_info('perilune_job') WHERE name = 'unique_for'") == 1
+end
+
+--- Adds the column `unique_for` to a table of an earlier version.
+local function add_unique_for(db)
+  require("perilune.native.databases").guarded(db, function(handle)
+    if has_unique_for(handle) then return end
+    handle:execute(own .. "ALTER TABLE perilune_job ADD COLUMN unique_for REAL")
+    handle:execute(done_key)
+  end)
+end
+
 local function now_text()
   return tostring(perilune.now())
 end
@@ -72,21 +93,29 @@ end
 
 local plain_insert = own .. "INSERT INTO perilune_job(queue, state, priority, payload, enqueued_at) VALUES (?, 'ready', ?, ?, ?)"
 
-local insert = own .. [[
-  INSERT INTO perilune_job(queue, state, priority, job_key, order_key, payload, run_at, enqueued_at) VALUES (?1,
+--- Returns the statements that add a job, by the value of `on_key`.
+-- @tparam string column the name of another column, with a comma
+-- @tparam string parameter its parameter, with a comma
+-- @tparam string assignment its assignment in an upsert, with a comma
+local function inserts(column, parameter, assignment)
+  local insert = own .. [[
+  INSERT INTO perilune_job(queue, state, priority, job_key, order_key, payload, run_at, enqueued_at]] .. column .. [[) VALUES (?1,
     CASE WHEN ?4 IS NOT NULL AND EXISTS (SELECT 1 FROM perilune_job WHERE queue = ?1 AND order_key = ?4 AND ]] .. live .. [[) THEN 'blocked'
       WHEN ?6 IS NOT NULL THEN 'delayed' ELSE 'ready' END,
-    ?2, ?3, ?4, ?5, ?6, ?7)
+    ?2, ?3, ?4, ?5, ?6, ?7]] .. parameter .. [[)
   ON CONFLICT (queue, job_key) WHERE job_key IS NOT NULL AND ]] .. live .. " "
-
-local on_key = {
-  ignore = insert .. "DO NOTHING",
-  raise = insert .. "DO NOTHING",
-  replace = insert .. [[
+  return {
+    ignore = insert .. "DO NOTHING",
+    raise = insert .. "DO NOTHING",
+    replace = insert .. [[
     DO UPDATE SET payload = excluded.payload, priority = excluded.priority, enqueued_at = excluded.enqueued_at, attempts = 0,
-      run_at = excluded.run_at, state = CASE WHEN state = 'blocked' THEN 'blocked' WHEN excluded.run_at IS NULL THEN 'ready' ELSE 'delayed' END
+      run_at = excluded.run_at]] .. assignment .. [[, state = CASE WHEN state = 'blocked' THEN 'blocked' WHEN excluded.run_at IS NULL
+        THEN 'ready' ELSE 'delayed' END
     WHERE state <> 'running' AND order_key IS excluded.order_key]],
-}
+  }
+end
+
+local keyed_inserts, unique_inserts = inserts("", "", ""), inserts(", unique_for", ", ?8", ", unique_for = excluded.unique_for")
 
 --- Adds a job, in the open transaction if there is one.
 -- @return the result of `db:execute`
@@ -95,8 +124,11 @@ function job_table.insert(db, queue, payload, options)
   if not options.key and not options.order_by and not options.run_at then
     return db:execute(plain_insert, queue, options.priority, payload, now_text())
   end
-  return db:execute(on_key[options.on_key], queue, options.priority, options.key or null, options.order_by or null, payload,
-    options.run_at and tostring(options.run_at) or null, now_text())
+  local key, order_key, run_at = options.key or null, options.order_by or null, options.run_at and tostring(options.run_at) or null
+  if not options.unique_for then
+    return db:execute(keyed_inserts[options.on_key], queue, options.priority, key, order_key, payload, run_at, now_text())
+  end
+  return db:execute(unique_inserts[options.on_key], queue, options.priority, key, order_key, payload, run_at, now_text(), options.unique_for)
 end
 
 --- Returns the unfinished job with a key, or nil.
@@ -104,10 +136,23 @@ function job_table.find_live(db, queue, key)
   return db:fetch_one(own .. "SELECT * FROM perilune_job WHERE queue = ? AND job_key = ? AND " .. live, queue, key)
 end
 
---- Returns a job with the given key that was completed after the given time, or nil.
-function job_table.find_finished(db, queue, key, since)
-  return db:fetch_one(own .. [[
-    SELECT * FROM perilune_job WHERE queue = ? AND state = 'done' AND ended_at >= ? AND job_key = ? LIMIT 1]], queue, tostring(since), key)
+local find_done = own .. "SELECT id, unique_for FROM perilune_job WHERE queue = ? AND state = 'done' AND ended_at >= ? AND job_key = ? LIMIT 1"
+
+--- Returns the id and `unique_for` of a job with a key that was completed after a time, or nil.
+function job_table.find_done(db, queue, key, since)
+  local is_ok, result = pcall(db.fetch_one, db, find_done, queue, tostring(since), key)
+  if is_ok then return result end
+  -- Tables of earlier versions are recognized only now, so that no other call pays for the check.
+  if has_unique_for(db) then error(result, 0) end
+  add_unique_for(db)
+  return db:fetch_one(find_done, queue, tostring(since), key)
+end
+
+--- Keeps a job with a key for at least this number of seconds after its completion.
+-- @tparam row job with `id` and `unique_for`
+function job_table.extend(db, job, unique_for)
+  if job.unique_for and job.unique_for >= unique_for then return end
+  db:execute(own .. "UPDATE perilune_job SET unique_for = max(ifnull(unique_for, 0), ?) WHERE id = ?", unique_for, job.id)
 end
 
 -- Claiming --------------------------------------------------------------------------------------------------------------------
@@ -287,13 +332,19 @@ end
 
 --- Deletes finished jobs.
 -- @tparam {string,...} states
-function job_table.prune(handle, queue, states, before, most)
+-- @tparam ?boolean keeps_keys whether done jobs that still use their keys remain
+function job_table.prune(handle, queue, states, before, most, keeps_keys)
   local count = 0
-  for _, state in ipairs(states) do
-    count = count + handle:execute(own .. [[
+  local condition = ""
+  if keeps_keys and has_unique_for(handle) then
+    condition = "AND (state <> 'done' OR unique_for IS NULL OR julianday(?5) - julianday(ended_at) > unique_for / 86400.0)"
+  end
+  local delete = own .. [[
       DELETE FROM perilune_job WHERE id IN (
-        SELECT id FROM perilune_job WHERE queue = ? AND state = ? AND ended_at < ? LIMIT ?)]],
-      queue, state, tostring(before), most).changed_rows
+        SELECT id FROM perilune_job WHERE queue = ?1 AND state = ?2 AND ended_at < ?3 ]] .. condition .. " LIMIT ?4)"
+  for _, state in ipairs(states) do
+    count = count + (condition == "" and handle:execute(delete, queue, state, tostring(before), most)
+      or handle:execute(delete, queue, state, tostring(before), most, now_text())).changed_rows
   end
   return count
 end

@@ -348,12 +348,21 @@ local function recover(self)
   end
 end
 
---- Deletes old jobs, at most once a minute.
+--- The number of jobs that are deleted at a time.
+local most_pruned = 1000
+
+--- Deletes old jobs that no longer use their keys, at most once a minute. Jobs that stay because of `unique_for` are read each time, so the
+-- pauses grow with their number.
 local function prune(self)
   local queue = self.queue
-  if self.pruned_at and native_loop.now() - self.pruned_at < 60 then return end
-  self.pruned_at = native_loop.now()
-  queue.db:write(function(handle) job_table.prune(handle, queue.name, { "done", "cancelled" }, perilune.now() - queue.keep, 1000) end)
+  local start = native_loop.now()
+  if self.prune_after and start < self.prune_after then return end
+  self.prune_after = start + 60
+  local count = queue.db:write(function(handle)
+    return job_table.prune(handle, queue.name, { "done", "cancelled" }, perilune.now() - queue.keep, most_pruned, true)
+  end)
+  local seconds = native_loop.now() - start
+  if count < most_pruned then self.prune_after = start + math.max(60, 1000 * seconds) end
 end
 
 -- Handlers --------------------------------------------------------------------------------------------------------------------
@@ -471,6 +480,6 @@ end
 
 checks.seal(Handler, {
   "batch", "bell", "f", "idle_place", "is_pumping", "is_cancelled", "is_transaction", "look_timer", "not_before", "queue", "scope",
-  "timer", "worker_count", "workers", "left", "pruned_at", "report" }, "handler")
+  "timer", "worker_count", "workers", "left", "prune_after", "report" }, "handler")
 
 return job_workers

@@ -172,12 +172,18 @@ function Jobs:enqueue(payload, options)
   local read = read_enqueue(place, options)
   local text = encode(place, payload)
   if read.unique_for then
-    local finished = job_table.find_finished(queue.db, queue.name, read.key, perilune.now() - read.unique_for)
-    if finished then return finished.id, false end
+    local done = job_table.find_done(queue.db, queue.name, read.key, perilune.now() - read.unique_for)
+    if done then
+      job_table.extend(queue.db, done, read.unique_for)
+      return done.id, false
+    end
   end
   local result, existing = insert(queue, text, read)
   if result.changed_rows == 0 then
-    if read.on_key == "ignore" then return existing.id, false end
+    if read.on_key == "ignore" then
+      if read.unique_for then job_table.extend(queue.db, existing, read.unique_for) end
+      return existing.id, false
+    end
     errors.raise("job_exists", ("%s: job %d has the key `%s` already, and is %s"):format(place, existing.id, read.key, existing.state), {
       id = existing.id, state = existing.state })
   end
