@@ -73,7 +73,8 @@ function job_table.prepare(db)
 end
 
 local function has_unique_for(db)
-  return db:fetch_value(own .. "SELECT 1 FROM pragma_table_info('perilune_job') WHERE name = 'unique_for'") == 1
+  local sql = db:fetch_value(own .. "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'perilune_job'")
+  return sql:find("unique_for", 1, true) ~= nil
 end
 
 --- Adds the column `unique_for` to a table of an earlier version.

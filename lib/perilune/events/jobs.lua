@@ -77,7 +77,7 @@ end
 --- Opens a job queue.
 -- @tparam string name
 -- @tparam ?table options `attempts` (5), `backoff` ({ "1s", "1h" }), `concurrency` (1), `rate`, `timeout` of an attempt, `keep`:
---   how long to keep completed jobs ("1 day"), `on_dead`, `db`
+--   how long to keep jobs that are done or cancelled ("1 day"), `on_dead`, `db`
 function public.jobs(name, options)
   local queue = read_queue(name, options)
   job_table.prepare(queue.db)
