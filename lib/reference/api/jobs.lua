@@ -5,9 +5,9 @@
 ---Adding a job is part of the open transaction: if the transaction is rolled back, the job does not exist. Each job runs at least once, in
 ---any process that handles its queue. If a process ends during a job, another process on the same machine takes it over at once, and one on
 ---another machine after a minute. The table `perilune_job` has a row for each job: `queue`, `state`, `priority`, `job_key`, `order_key`,
----`payload` (JSON), `attempts`, `run_at`, `enqueued_at`, `started_at`, `ended_at`, `owner`, `error` and `traceback`. The state is `ready`,
----`delayed` until a time, `blocked` by an earlier job with the same order key, or `running`; at the end it is `done`, `dead` or
----`cancelled`.
+---`payload` (JSON), `attempts`, `run_at`, `enqueued_at`, `started_at`, `ended_at`, `owner`, `error`, `traceback` and `unique_for` (seconds).
+---The state is `ready`, `delayed` until a time, `blocked` by an earlier job with the same order key, or `running`; at the end it is `done`,
+---`dead` or `cancelled`.
 
 ---@class perilune.jobs_options
 ---@field attempts? integer the number of attempts before a job is dead, including attempts that the end of the process cut short; 5 by default
@@ -15,7 +15,7 @@
 ---@field concurrency? integer the number of concurrent jobs of the queue, in all processes; 1 by default
 ---@field rate? string the maximum number of jobs that start per second, minute, hour or day, such as `"100/minute"`
 ---@field timeout? perilune.duration an attempt that takes longer is ended, and counts as failed
----@field keep? perilune.duration how long to keep jobs that are done or cancelled; 1 day by default. Dead jobs are kept until they are pruned
+---@field keep? perilune.duration how long to keep jobs that are done or cancelled; 1 day by default. Done jobs with a longer `unique_for` are kept until it ends, and dead jobs until they are pruned
 ---@field on_dead? fun(job: perilune.job, err: any) called when the last attempt has failed; the error also goes to `perilune.on_error`
 ---@field db? perilune.database the default database unless given
 
@@ -73,7 +73,7 @@ local jobs = {}
 ---@class perilune.enqueue_options
 ---@field key? string|integer identifies the job among the unfinished jobs of the queue; a finished job releases it, unless `unique_for` is given
 ---@field on_key? "ignore"|"raise"|"replace" the treatment of a key in use: nothing happens, an error is raised, or the waiting job gets the new payload; `"ignore"` by default
----@field unique_for? perilune.duration how long a finished job still uses the key; at most as long as the queue keeps finished jobs, see `keep`
+---@field unique_for? perilune.duration how long a job that is done still uses the key, even if the queue keeps jobs for a shorter time
 ---@field order_by? string|integer jobs with the same value run one after the other, in the order of their commits
 ---@field delay? perilune.duration
 ---@field at? string|number|perilune.date
@@ -81,8 +81,9 @@ local jobs = {}
 
 ---Adds a job, in the open transaction if there is one.
 ---
----A key is in use as long as a job with it is unfinished: the same key may be used again afterwards. With `unique_for = "1 day"`, a finished
----job uses it for a day, too. Work that may happen only once ever needs a column of its own, or `perilune.once`.
+---A key is in use as long as a job with it is unfinished: the same key may be used again afterwards. With `unique_for = "30 days"`, a job
+---that is done uses it for 30 days, too, unless `jobs:prune` deletes the job. Dead and cancelled jobs release their keys at once.
+---Work that may happen only once ever needs a column of its own, or `perilune.once`.
 ---```lua
 ---local mails = perilune.jobs("mail")
 ---print(mails:enqueue({ to = "ada" }, { key = "welcome 1", delay = "5m" }))
@@ -153,7 +154,7 @@ function jobs:cancel(id) end
 ---@raises argument: `id` is not an integer
 function jobs:retry(id) end
 
----Deletes finished jobs, and returns their number.
+---Deletes finished jobs, and returns their number. Their keys are free again, even before `unique_for` ends.
 ---```lua
 ---print(perilune.jobs("mail"):prune{
 ---  older_than = "30 days",
