@@ -410,7 +410,6 @@ end)
 
 test("unique_for works in databases of earlier versions", function()
   local jobs = perilune.jobs("q")
-  db:execute("DROP INDEX perilune_job_done_key")
   db:execute("ALTER TABLE perilune_job DROP COLUMN unique_for")
   local plain, old = jobs:enqueue(1), jobs:enqueue(2, { key = "old" })
   prune_in_handler(jobs)

@@ -54,12 +54,10 @@ local definitions = {
     WHERE order_key IS NOT NULL AND ended_at IS NULL]],
 }
 
---- Finds the done job that still uses a key. It also costs jobs with a key that are added without `unique_for`, because `unique_for` of a
--- later job applies to them, too.
+--- The index for `unique_for`. It is created at the first use, because it makes the end of each job with a key slower.
 local done_key = own .. [[
   CREATE INDEX IF NOT EXISTS perilune_job_done_key ON perilune_job(queue, job_key, ended_at)
     WHERE job_key IS NOT NULL AND state = 'done']]
-definitions[#definitions + 1] = done_key
 
 --- A job that is ready, delayed, blocked or running.
 local live = "ended_at IS NULL"
@@ -77,11 +75,10 @@ local function has_unique_for(db)
   return sql:find("unique_for", 1, true) ~= nil
 end
 
---- Adds the column `unique_for` to a table of an earlier version.
-local function add_unique_for(db)
+--- Creates the index for `unique_for`, and the column in tables of earlier versions.
+local function prepare_unique_for(db)
   require("perilune.native.databases").guarded(db, function(handle)
-    if has_unique_for(handle) then return end
-    handle:execute(own .. "ALTER TABLE perilune_job ADD COLUMN unique_for REAL")
+    if not has_unique_for(handle) then handle:execute(own .. "ALTER TABLE perilune_job ADD COLUMN unique_for REAL") end
     handle:execute(done_key)
   end)
 end
@@ -137,15 +134,21 @@ function job_table.find_live(db, queue, key)
   return db:fetch_one(own .. "SELECT * FROM perilune_job WHERE queue = ? AND job_key = ? AND " .. live, queue, key)
 end
 
-local find_done = own .. "SELECT id, unique_for FROM perilune_job WHERE queue = ? AND state = 'done' AND ended_at >= ? AND job_key = ? LIMIT 1"
+local done = "WHERE queue = ? AND state = 'done' AND ended_at >= ? AND job_key = ? LIMIT 1"
+local find_done = own .. "SELECT id, unique_for FROM perilune_job INDEXED BY perilune_job_done_key " .. done
+local find_done_without_index = own .. "SELECT id, unique_for FROM perilune_job " .. done
+
+local done_key_exists = own .. "SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = 'perilune_job_done_key'"
 
 --- Returns the id and `unique_for` of a job with a key that was completed after a time, or nil.
 function job_table.find_done(db, queue, key, since)
   local is_ok, result = pcall(db.fetch_one, db, find_done, queue, tostring(since), key)
   if is_ok then return result end
-  -- Tables of earlier versions are recognized only now, so that no other call pays for the check.
-  if has_unique_for(db) then error(result, 0) end
-  add_unique_for(db)
+  -- This is checked only now, so that other calls do not pay for it.
+  if db:fetch_value(done_key_exists) then error(result, 0) end
+  -- A plan cannot contain an index.
+  if perilune.context == "preview" and has_unique_for(db) then return db:fetch_one(find_done_without_index, queue, tostring(since), key) end
+  prepare_unique_for(db)
   return db:fetch_one(find_done, queue, tostring(since), key)
 end
 
