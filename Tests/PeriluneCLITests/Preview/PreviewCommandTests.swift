@@ -343,7 +343,7 @@ import Testing
         let folder = try makeFolder()
         let preview = [
             "run", "--database", "shop.sqlite", "--preview", "--save", "x.plan", "-e",
-            "db:execute('DELETE FROM book WHERE id = 1') perilune.jobs('x'):enqueue{ id = 1 }",
+            "db:execute('DELETE FROM book WHERE id = 1') perilune.jobs('x'):enqueue(1, { key = 'a', unique_for = '2 days' })",
         ]
         let refused = try CommandProcess(TestFolder.binary, preview, in: folder).wait()
         #expect(refused.status == 1)
