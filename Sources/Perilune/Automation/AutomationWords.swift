@@ -23,7 +23,7 @@ public enum AutomationOutcome: String, Codable, Sendable {
     case unknown
 
     /// Parses an outcome from its text in the table of runs.
-    init(recorded text: String) { self = AutomationOutcome(rawValue: text) ?? .unknown }
+    package init(recorded text: String) { self = AutomationOutcome(rawValue: text) ?? .unknown }
 }
 
 /// The reaction of an automation to a trigger while it is running.

@@ -1,5 +1,7 @@
 public import GRDB
 
+// Observation of regions as an asynchronous sequence.
+
 extension DatabaseWriter {
     /// Returns an asynchronous sequence with a `Void` element for each future transaction that may have changed one of the regions, such
     /// as tables or requests.
