@@ -153,6 +153,26 @@ import Testing
         #expect(try await host.run(source: "return count") == 3)
     }
 
+    @Test(.patience) func `a thousand finished jobs are deleted each second, not each minute`() async throws {
+        try await DependencyContainer.inProcess(.live) {
+            try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory() }
+            let left: Int = try await ScriptHost().run(
+                source: """
+                    local jobs = perilune.jobs("q")
+                    db:write(function() for i = 1, 2500 do jobs:enqueue(i) end end)
+                    db:execute("UPDATE perilune_job SET state = 'done', ended_at = '2000-01-01 00:00:00.000'")
+                    local handler = jobs:handle(function() end)
+                    for _ = 1, 2000 do
+                      if jobs:counts().done == 0 then break end
+                      perilune.sleep(0.05)
+                    end
+                    handler:cancel()
+                    return jobs:counts().done
+                    """)
+            #expect(left == 0)
+        }
+    }
+
     @Test func `a wait for a handler ends with the host`() async throws {
         let host = try await ScriptHost(database: .inMemory()), reached = Tally()
         let handler = try await host.jobs("mail").handle(Mail.self) { _ in

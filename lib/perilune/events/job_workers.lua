@@ -351,18 +351,18 @@ end
 --- The number of jobs that are deleted at a time.
 local most_pruned = 1000
 
---- Deletes old jobs that no longer use their keys, at most once a minute. Jobs that stay because of `unique_for` are read each time, so the
--- pauses grow with their number.
+--- Deletes old jobs that no longer use their keys, at most once a minute, or once a second while more are left. Jobs that stay because of
+-- `unique_for` are read each time, so the pauses grow with their number.
 local function prune(self)
   local queue = self.queue
   local start = native_loop.now()
   if self.prune_after and start < self.prune_after then return end
-  self.prune_after = start + 60
+  self.prune_after = start + 60 -- After an error, too.
   local count = queue.db:write(function(handle)
     return job_table.prune(handle, queue.name, { "done", "cancelled" }, perilune.now() - queue.keep, most_pruned, true)
   end)
   local seconds = native_loop.now() - start
-  if count < most_pruned then self.prune_after = start + math.max(60, 1000 * seconds) end
+  self.prune_after = start + (count < most_pruned and math.max(60, 1000 * seconds) or 1)
 end
 
 -- Handlers --------------------------------------------------------------------------------------------------------------------
