@@ -290,7 +290,7 @@ test("a run waits for the same signal again after a timeout, and its process may
   automation:enable()
   perilune.sleep(2)
   equal({ asked, last_run().outcome, last_run().waits_for }, { 2, "waiting", "answer" })
-  -- An answer after the first timeout is received by the second wait, also in a process that starts later.
+  -- The second wait receives an answer that comes after the first timeout, even if another process runs it.
   automation:disable()
   equal(perilune.signal("a", "k", "answer", "late"), true)
   automation:enable()

@@ -86,7 +86,7 @@ test("a failing job is retried with increasing delays and finally becomes dead",
   handler:cancel()
 end)
 
-test("the errors of a dead job and of on_dead go to perilune.on_error, those of earlier attempts do not", function()
+test("perilune.on_error receives the errors of dead jobs and of on_dead, but not of earlier attempts", function()
   local errors = {}
   perilune.on_error(function(e) errors[#errors + 1] = tostring(e) end)
   local handler = perilune.jobs("q", { attempts = 2, on_dead = function() error("on_dead", 0) end }):handle(function(job)

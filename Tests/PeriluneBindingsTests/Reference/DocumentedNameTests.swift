@@ -195,6 +195,10 @@ extension KnownNames {
         else {
             return
         }
+        if isSwift {
+            // Documented parameters.
+            for match in text.matches(of: /\/\/\/ +- (?:Parameter )?(\w+):/) { swift.insert(String(match.1)) }
+        }
         var former = "", isInCase = false
         Words.forEach(in: text) { word, before in
             defer { former = word }

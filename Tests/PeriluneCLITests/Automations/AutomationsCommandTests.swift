@@ -27,10 +27,10 @@ import Testing
         #expect(result.errors == "")
         #expect(
             result.output == """
-                name,on,mode,enabled,last_run,outcome,description\r
-                restock,schedule 0 9 * * mon-fri,single,1,,,orders what is low\r
-                tick,every 5ms,single,1,,,\r
-                broken,event never,single,0,,,\r
+                name,on,mode,enabled,last_run,outcome,description
+                restock,schedule 0 9 * * mon-fri,single,1,,,orders what is low
+                tick,every 5ms,single,1,,,
+                broken,event never,single,0,,,
 
                 """)
     }

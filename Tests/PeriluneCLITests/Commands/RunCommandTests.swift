@@ -858,7 +858,7 @@ import Testing
         ),
         (["console", "-p", "n=1"], "The parameter :name has the value of the Lua variable `name`. Enter name = VALUE first\n"),
         (["console", "--database", "x.sqlite", "-c", "SELECT 1"], "'-c'. Use 'perilune query SQL' for one statement"),
-        (["dump", "--gzip"], "Unknown option '--gzip'. Use '| gzip > FILE.sql.gz'\n"),
+        (["dump", "--database", "x.sqlite", "--gzip"], "Unknown option '--gzip'. Use '| gzip > FILE.sql.gz'\n"),
         (["doctor", "--fix"], "Unknown option '--fix'. Nothing is changed. Each problem comes with a suggested fix\n"),
         (["migrate", "--force"], "A file that was edited after being applied does not run again\n"),
         (["settings", "get", "database"], "All settings are shown. They are set in perilune.toml\n"),

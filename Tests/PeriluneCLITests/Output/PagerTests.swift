@@ -59,8 +59,7 @@ import Testing
     @Test func `quitting the pager ends the command`() throws {
         let endless = "WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c) SELECT n FROM c"
         let shown = try Self.run(["query", "--format", "csv", endless], in: TestFolder(), ["PAGER": "head -n 3"])
-        // The same status as in `perilune query
-        // head`.
-        #expect(shown.status == 128 + SIGPIPE && shown.text.hasPrefix("n\r"), "\(shown)")
+        // The same status as in `perilune query | head`.
+        #expect(shown.status == 128 + SIGPIPE && shown.text.hasPrefix("n\r\n"), "\(shown)")
     }
 }
