@@ -94,10 +94,20 @@ pdb_connection_observers *pdb_make_observers(lua_State *L, pdb_connection *conne
 
 /* MARK: - The hook */
 
-/* Reads the values of the row that is being changed. They live until the hook returns. */
-static void read_values(sqlite3 *handle, int count, sqlite3_value **values, int (*read)(sqlite3 *, int, sqlite3_value **)) {
-    for (int i = 0; i < count; i++) {
+/* Ends the run if a default cannot be read, so that no observer takes the missing value for NULL. */
+static sqlite3_value *default_of(sqlite3 *handle, pdb_observed_table *table, int column) {
+    sqlite3_value *value = pdb_default_of(handle, table, column);
+    plua_context *context = value ? NULL : plua_running_context();
+    if (context) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
+    return value;
+}
+
+/* Reads the values of the row that is being changed. They live until the hook returns, or as long as the table. */
+static void read_values(sqlite3 *handle, pdb_observed_table *table, sqlite3_value **values, int (*read)(sqlite3 *, int, sqlite3_value **)) {
+    sqlite3_value *missing = psql_missing_value();
+    for (int i = 0; i < table->count; i++) {
         if (read(handle, i, &values[i]) != SQLITE_OK) values[i] = NULL;
+        else if (values[i] == missing && table->columns[i].name) values[i] = default_of(handle, table, i);
     }
 }
 
@@ -132,8 +142,8 @@ static void will_change(void *context, sqlite3 *handle, int kind, const char *sc
     change.former_rowid = kind == SQLITE_INSERT ? current : former;
     change.rowid = kind == SQLITE_DELETE ? former : current;
     /* Changes by open blobs are reported without values, because SQLite would read the whole row for each piece. */
-    if (kind != SQLITE_INSERT && !is_blob) read_values(handle, table->count, change.former = values, sqlite3_preupdate_old);
-    if (kind != SQLITE_DELETE && !is_blob) read_values(handle, table->count, change.current = values + table->count, psql_preupdate_new);
+    if (kind != SQLITE_INSERT && !is_blob) read_values(handle, table, change.former = values, sqlite3_preupdate_old);
+    if (kind != SQLITE_DELETE && !is_blob) read_values(handle, table, change.current = values + table->count, psql_preupdate_new);
     table->owners++; /* the set may forget the table while an observer is called */
     pdb_observers_notify(observers, &change);
     pdb_release_observed_table(table);

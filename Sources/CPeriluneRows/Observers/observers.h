@@ -14,6 +14,7 @@ void pdb_open_observers(lua_State *L);
 typedef struct {
     char *name; /* NULL if the column is not reported */
     bool is_boolean, is_real; /* from the declared type */
+    sqlite3_value *default_value; /* for rows that do not store the column; NULL until the first such row */
 } pdb_observed_column;
 
 /* A table whose changes are reported, shared by the observer set and pending changes. */
@@ -36,6 +37,8 @@ typedef struct {
 
 /* Returns the table of the change that SQLite is reporting. Reads its columns on first use. NULL if memory runs out. */
 pdb_observed_table *pdb_observed_table_of(pdb_connection_observers *observers, const char *schema, const char *name);
+/* Returns the value of a column in rows that do not store it. Call it only in the hook. Returns NULL on failure. The table owns the value. */
+sqlite3_value *pdb_default_of(sqlite3 *handle, pdb_observed_table *table, int column);
 /* Returns a table of which only the names are known. */
 pdb_observed_table *pdb_make_named_table(const char *schema, const char *name);
 void pdb_release_observed_table(pdb_observed_table *table);

@@ -1,9 +1,14 @@
 /* The tables whose changes are reported, and their columns. */
 #include "CPeriluneRows/Observers/observers.h"
 
+#include <perilune_sessions.h>
+
 void pdb_release_observed_table(pdb_observed_table *table) {
     if (--table->owners > 0) return;
-    for (int i = 0; i < table->count; i++) free(table->columns[i].name);
+    for (int i = 0; i < table->count; i++) {
+        free(table->columns[i].name);
+        sqlite3_value_free(table->columns[i].default_value);
+    }
     free(table->columns);
     free(table->schema);
     free(table->name);
@@ -69,6 +74,12 @@ static bool read_table(const pdb_connection_observers *observers, pdb_observed_t
     sqlite3_free(sql);
     if (is_read) table->has_rowid = has_rowid(observers->handle, table);
     return is_read;
+}
+
+sqlite3_value *pdb_default_of(sqlite3 *handle, pdb_observed_table *table, int column) {
+    sqlite3_value **value = &table->columns[column].default_value;
+    if (*value == NULL) psql_default_value(handle, table->schema, table->name, column, value);
+    return *value;
 }
 
 pdb_observed_table *pdb_make_named_table(const char *schema, const char *name) {

@@ -38,6 +38,15 @@ int sqlite3_preupdate_old(sqlite3 *db, int column, sqlite3_value **value);
 ** memory. For a row that ends in zeros it may allocate as much memory as the row has, regardless of the current thread's account. */
 int psql_preupdate_new(sqlite3 *db, int column, sqlite3_value **value);
 
+/* The value that the two functions return if the row does not store the column, because it was written before ALTER TABLE added the column.
+** It is NULL, but statements read the column's default; see psql_default_value. It is a constant, to be compared by its address. */
+sqlite3_value *psql_missing_value(void);
+
+/* Sets `value` to the default of a column, as statements read it from rows that do not store the column. Free it with sqlite3_value_free.
+** This is slow, so callers keep the value. May be called in a hook, and then allocates memory regardless of the current thread's account.
+** Returns an SQLite result code. */
+int psql_default_value(sqlite3 *db, const char *schema, const char *table, int column, sqlite3_value **value);
+
 /* The kinds of conflicts, and the ways to resolve them. */
 enum {
     PSQL_CHANGESET_DATA = 1,

@@ -26,6 +26,8 @@ final class RecordedRows {
         /// The positions of the key columns.
         let key: [Int]
         let rows: FormerRows
+        /// The values of columns in rows that do not store them, by position. Copies that are freed with the table.
+        var defaults: [Int: OpaquePointer] = [:]
 
         init(_ name: String, _ columns: [Column], in memory: RecordingMemory) {
             (self.name, self.columns) = (name, columns)
@@ -33,11 +35,17 @@ final class RecordedRows {
             isReal = columns.map { DeclaredType($0.type).affinity == .real }
             key = columns.indices.filter { columns[$0].keyPosition > 0 }
         }
+
+        deinit {
+            for value in defaults.values { sqlite3_value_free(value) }
+        }
     }
 
     private let connection: SQLiteConnection
     private let memory: RecordingMemory
     private var tables: [Table] = []
+    /// The value that the hook returns for columns that the row does not store, to be compared by its address.
+    private let missing = psql_missing_value()
     /// A buffer for encoding values.
     private var scratch = ChangesetWriter()
     /// The approximate memory of the rows, in bytes.
@@ -97,7 +105,9 @@ final class RecordedRows {
     private func write(_ columns: some Collection<Int>, of table: Table, _ read: Reader, stopsAtNull: Bool = false) -> Bool {
         for index in columns {
             var value: OpaquePointer?
-            guard read(connection, CInt(index), &value) == SQLITE_OK, let value else {
+            let isRead = read(connection, CInt(index), &value) == SQLITE_OK
+            if value == missing { value = defaultValue(of: index, in: table) }
+            guard isRead, let value else {
                 hasFailed = true
                 return false
             }
@@ -107,6 +117,18 @@ final class RecordedRows {
             scratch.append(value, asReal: table.isReal[index])
         }
         return true
+    }
+
+    /// Returns the value of a column in rows that were written before ALTER TABLE added it; `nil` on failure.
+    private func defaultValue(of column: Int, in table: Table) -> OpaquePointer? {
+        if let known = table.defaults[column] { return known }
+        var value: OpaquePointer?
+        guard psql_default_value(connection, "main", table.name, CInt(column), &value) == SQLITE_OK else {
+            sqlite3_value_free(value)
+            return nil
+        }
+        table.defaults[column] = value
+        return value
     }
 
     /// Returns a table, whose columns are read at its first change; `nil` for a table without a key.

@@ -10,7 +10,8 @@ package enum OwnSQL {
     /// Returns the SQL with the mark that identifies internal statements.
     package static func marked(_ sql: String) -> String { PSQL_OWN_SQL + sql }
 
-    package static func contains(_ sql: String) -> Bool { sql.hasPrefix(PSQL_OWN_SQL) }
+    /// - Parameter sql: A statement. SQLite reports statements with values that run inside another statement as comments.
+    package static func contains(_ sql: String) -> Bool { sql.hasPrefix(PSQL_OWN_SQL) || sql.hasPrefix("-- " + PSQL_OWN_SQL) }
 
     /// - Parameter sql: A NUL-terminated statement.
     package static func contains(_ sql: UnsafePointer<CChar>) -> Bool { strncmp(sql, PSQL_OWN_SQL, PSQL_OWN_SQL.utf8.count) == 0 }
