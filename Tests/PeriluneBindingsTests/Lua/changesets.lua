@@ -48,6 +48,19 @@ test("the changes of a block are recorded with old and new values", function()
   matches(tostring(changeset), "bytes")
 end)
 
+test("rows that were written before a column was added are recorded with its default", function()
+  db:execute "CREATE TABLE a (id INTEGER PRIMARY KEY, x INTEGER); INSERT INTO a VALUES (1, 10), (2, 20)"
+  db:execute "ALTER TABLE a ADD COLUMN d INTEGER NOT NULL DEFAULT 7; ALTER TABLE a ADD COLUMN n TEXT; INSERT INTO a VALUES (3, 30, 8, 'n')"
+  local before = db:fetch_all "SELECT * FROM a"
+  local changeset = write "UPDATE a SET x = x + 1 WHERE id <> 2; DELETE FROM a WHERE id = 2"
+  local rows = changeset:rows()
+  table.sort(rows, function(a, b) return a.key.id < b.key.id end)
+  equal(rows[1], { table = "a", operation = "update", key = { id = 1 }, old = { id = 1, x = 10 }, new = { x = 11 } })
+  equal(rows[2], { table = "a", operation = "delete", key = { id = 2 }, old = { id = 2, x = 20, d = 7, n = perilune.null } })
+  db:apply_changes(changeset:inverted())
+  equal(db:fetch_all "SELECT * FROM a", before)
+end)
+
 test("the length of a changeset is its number of changes", function()
   shop()
   local changeset = write "UPDATE author SET name = name || '!'"

@@ -182,6 +182,37 @@ test("rows deleted by REPLACE, tables without row ids, and truncated tables are 
   equal(taken(), "delete author 1, delete author 2, will_commit, did_commit")
 end)
 
+test("changes of rows that do not store an added column have its default", function()
+  db:execute "CREATE TABLE a (id INTEGER PRIMARY KEY, x); CREATE TABLE b (id INTEGER PRIMARY KEY, x); INSERT INTO a VALUES (1, 10)"
+  for _, name in ipairs{ "a", "b" } do
+    db:execute("ALTER TABLE " .. name .. " ADD COLUMN d INTEGER DEFAULT 7")
+    db:execute("ALTER TABLE " .. name .. " ADD COLUMN n INTEGER")
+  end
+  db:execute "INSERT INTO a VALUES (2, 20, NULL, 1)"
+  local events = {}
+  db:observe_transactions{ on_change = function(event) events[#events + 1] = event end }
+  db:execute "UPDATE a SET x = 11"
+  equal({ events[1].old, events[1].new }, { { id = 1, x = 10, d = 7 }, { id = 1, x = 11, d = 7 } })
+  equal({ events[2].old, events[2].new }, { { id = 2, x = 20, n = 1 }, { id = 2, x = 11, n = 1 } })
+  -- The update has stored the values of the first row.
+  db:execute "INSERT INTO a (id, x) VALUES (3, 30); DROP TABLE b"
+  db:execute "CREATE TABLE b (id INTEGER PRIMARY KEY, x); INSERT INTO b VALUES (1, 10); ALTER TABLE b ADD COLUMN d DEFAULT 8"
+  db:execute "ALTER TABLE b ADD COLUMN n DEFAULT 'n'"
+  events = {}
+  db:execute "DELETE FROM b"
+  equal(events[1].old, { id = 1, x = 10, d = 8, n = "n" })
+end)
+
+test("inserted rows that are copied from rows without an added column have its default", function()
+  for _, name in ipairs{ "a", "b" } do db:execute("CREATE TABLE " .. name .. " (id INTEGER PRIMARY KEY, x)") end
+  db:execute "INSERT INTO a VALUES (1, 10)"
+  for _, name in ipairs{ "a", "b" } do db:execute("ALTER TABLE " .. name .. " ADD COLUMN d REAL DEFAULT 7") end
+  local events = {}
+  db:observe_transactions{ on_change = function(event) events[#events + 1] = event end }
+  db:execute "INSERT INTO b SELECT * FROM a"
+  equal({ #events, events[1].new }, { 1, { id = 1, x = 10, d = 7.0 } })
+end)
+
 test("changes in savepoints are reported when the outermost is released, but not if it is rolled back", function()
   library()
   db:observe_transactions(recorder())

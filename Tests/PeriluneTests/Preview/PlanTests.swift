@@ -32,6 +32,19 @@ import Testing
             ])
     }
 
+    @Test func `the plan of a row that does not store an added column has its default`() async throws {
+        let folder = try PreviewFolder(
+            Self.books + " ALTER TABLE book ADD COLUMN stock INTEGER NOT NULL DEFAULT 7; INSERT INTO book VALUES (4, 'Pierre', 1, 8)")
+        let before = try folder.values("SELECT id || ' ' || stock FROM book ORDER BY id")
+        let (report, found) = try await folder.preview(
+            "db:execute[[UPDATE book SET pages = 1 WHERE id = 1; DELETE FROM book WHERE id = 2]]")
+        #expect(try #require(report["book"]).rows[0].changedColumns == ["pages"])
+        let plan = try #require(found)
+        try await plan.apply(to: folder.database)
+        try await plan.revert(in: folder.database)
+        #expect(try folder.values("SELECT id || ' ' || stock FROM book ORDER BY id") == before)
+    }
+
     @Test(arguments: [
         (
             "UPDATE book SET pages = 1 WHERE id = 1",
