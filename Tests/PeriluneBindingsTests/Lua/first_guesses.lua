@@ -2474,3 +2474,12 @@ test("a collation that returns a boolean is refused, and the error names the res
 db:add_collation("size", function(a, b) return #a < #b end) return Product:order(p.name:collating("size")):fetch_all()  --! must return a negative number, 0 or a positive number, got
 ]==])
 end)
+
+test("expressions are no associations to annotate or join, and the errors name annotated_with and filter", function()
+  guesses([==[%s]==], [==[
+Customer:annotated_with_optional(Customer.invoices:count():as("count"))  --! use annotated_with(expression:as("name")) for an expression
+Customer:annotated_with_required(Customer.c.name)  --! use annotated_with(expression:as("name")) for an expression
+Customer:including_all(Customer.invoices:count())  --! use annotated_with(expression:as("name")) for an expression
+Customer:joining_required(Customer.c.name:eq("Ada"))  --! use filter(condition) for a condition
+]==])
+end)

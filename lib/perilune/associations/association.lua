@@ -405,6 +405,8 @@ association.name_of, association.raise_not_fetched = name_of, raise_not_fetched
 local function check_association(method, value, index)
   if marks.is_association(value) then return end
   local cure = (class_properties.is_class(value) or type(value) == "string") and "; use Class.name, as defined by has_many or belongs_to"
+    or marks.is_expression(value) and (method:find("^joining") and "; use filter(condition) for a condition"
+      or "; use annotated_with(expression:as(\"name\")) for an expression")
     or type(value) == "table" and getmetatable(value) == nil and "; pass associations as arguments: " .. method .. "(Class.name, Class.other)" or ""
   raise("argument", method .. ": argument " .. index .. ": expected an association, got " .. errors.describe(value) .. cure)
 end

@@ -92,7 +92,7 @@ local Class = {}
 function Class:extend(options) end
 
 ---Returns the record with a key, or for a list of keys the records in that order. A table gives a key of several columns, or another unique
----key.
+---key. If the row does not exist, `find` raises an error; `fetch_one` returns nil instead.
 ---```lua
 ---print(Author:find(2).name, Author:find{ name = "Ada Lovelace" }.id)
 -----> Jules Verne	3

@@ -320,7 +320,8 @@ function request:joining_optional(...) end
 ---@return perilune.request
 function request:joining_required(...) end
 
----Returns the request with the selected columns of associated rows as fields.
+---Returns the request with the selected columns of associated rows as fields. `annotated_with` adds expressions, such as
+---`Author.books:count():as("books")`.
 ---```lua
 ---print(
 ---  Book:annotated_with_optional(Book.author:select("country"))
@@ -364,7 +365,7 @@ function request:fetch_all(db) end
 ---@return perilune.record?
 function request:fetch_one(db) end
 
----Returns the first record, or the one with a key.
+---Returns the first record, or the one with a key. It raises an error if the record does not exist, for which `fetch_one` returns nil.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:find(2).title)  --> Moby-Dick
 ---```
