@@ -72,13 +72,16 @@ function console.model_rows()
   return terminal_display.table({ "class", "table", "associations" }, rows)
 end
 
---- Returns the tables and views with their columns, as rows for display. The row of an unusable table shows the reason instead of
--- the columns.
+--- Returns the tables and views with their columns, as rows for display, without the tables in which `db:create_fts5` notes replaced
+-- rows. The row of an unusable table shows the reason instead of the columns.
 function console.schema_rows()
   local db = _G.db
   local rows = db:fetch_all[[
-    SELECT name AS "table", type FROM pragma_table_list
-    WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name]]
+    SELECT name AS "table", type FROM pragma_table_list AS t
+    WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND NOT EXISTS (
+      SELECT 1 FROM pragma_table_list AS f
+      WHERE f.schema = 'main' AND f.type = 'virtual' AND t.name = '__' || f.name || '_replaced')
+    ORDER BY name]]
   local reasons = {}
   for _, view in ipairs(models.unusable()) do reasons[view.table] = view.reason end
   for _, row in ipairs(rows) do

@@ -94,13 +94,19 @@ struct SchemaCommand: AsyncParsableCommand {
         }
         if let table, tables.isEmpty { throw Self.unknown(table, among: names) }
         for flaw in TableDescription.flaws(of: tables) { CommandOutput.note(flaw, common.errorColors) }
-        if isPicture { return SchemaPicture(tables.filter { $0.kind == "table" }).text }
+        if isPicture { return SchemaPicture(Self.drawn(tables)).text }
         switch format {
         case .sql: return SchemaStatements.text(statements)
         case .json: return SchemaText.json(tables)
-        case .diagram: return SchemaText.diagram(tables.filter { $0.kind == "table" })
+        case .diagram: return SchemaText.diagram(Self.drawn(tables))
         case .lua: return try await SchemaMigration.text(tables, statements)
         }
+    }
+
+    /// Returns the tables for a diagram: without views, virtual tables, and the tables in which `db:create_fts5` notes replaced rows.
+    private static func drawn(_ tables: [TableDescription]) -> [TableDescription] {
+        let notes = Set(tables.lazy.filter { $0.kind == "virtual" }.map { "__\($0.name)_replaced".foldedName })
+        return tables.filter { $0.kind == "table" && !notes.contains($0.name.foldedName) }
     }
 
     static func unknown(_ table: String, among names: [String]) -> CommandFailure {

@@ -181,7 +181,7 @@ struct DatabaseExamination {
     private func keysWithoutIndex(_ tables: [TableDescription]) -> [Finding] {
         var findings: [Finding] = []
         for table in tables {
-            for key in table.foreignKeys where !hasIndex(table, key.columns) {
+            for key in table.foreignKeys where key.table.foldedName != OwnTables.transactions && !hasIndex(table, key.columns) {
                 let name = "\(table.name)_by_" + key.columns.joined(separator: "_")
                 let columns = key.columns.map(\.quotedName).joined(separator: ", ")
                 findings.append(

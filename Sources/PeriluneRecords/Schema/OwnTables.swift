@@ -5,6 +5,8 @@ package enum OwnTables {
     package static let migrations = "grdb_migrations"
     /// The table of checksums of migration files.
     package static let checksums = "perilune_migration"
+    /// The table of the transactions of histories, whose rows are never deleted.
+    package static let transactions = "perilune_transaction"
     package static let automationRuns = "perilune_automation_run"
     /// The table of row changes that trigger durable automations.
     package static let changes = "perilune_change"

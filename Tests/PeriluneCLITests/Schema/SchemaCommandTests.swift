@@ -75,6 +75,21 @@ import Testing
         #expect(migrated.status == 0, "\(migrated.errors)")
     }
 
+    @Test func `the diagram and the console leave out the table in which a full-text table notes replaced rows`() throws {
+        let folder = try TestFolder()
+        let made = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e",
+            """
+            db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, x TEXT); CREATE TABLE __other_replaced (a)"
+            db:create_fts5("t_text", { synchronize_with = "t", columns = { "x" } })
+            """)
+        #expect(made.status == 0, "\(made.errors)")
+        let diagram = try folder.perilune("schema", "--database", "x.sqlite", "--format", "diagram").output
+        #expect(diagram.contains("    __other_replaced {") && !diagram.contains("__t_text_replaced"), "\(diagram)")
+        let tables = try folder.shell("printf '.tables\\n' | $PERILUNE console x.sqlite").output
+        #expect(tables.contains("__other_replaced") && !tables.contains("__t_text_replaced"), "\(tables)")
+    }
+
     @Test func `the option --output does not overwrite a database, and accepts a name of one letter`() throws {
         let folder = try makeFolder()
         for command in [["query", "SELECT 1 AS x"], ["schema"], ["dump"]] {
