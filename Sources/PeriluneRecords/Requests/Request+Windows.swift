@@ -28,11 +28,7 @@ extension Request {
     /// they have the values that the condition tested.
     private func filterWithValues(_ condition: Expression) throws -> Request {
         let parts = parts.values
-        if !parts.tableJoins.isEmpty || !parts.joins.isEmpty || parts.reach != nil {
-            throw RequestError.argument(
-                "filter: a condition with a window function cannot be added to rows of a join or an association that have a window function "
-                    + "among their columns; filter before the join, or use a common table")
-        }
+        if !parts.tableJoins.isEmpty || !parts.joins.isEmpty || parts.reach != nil { throw refusalOfJoinedWindow() }
         var values: [SelectedColumn] = []
         func keep(_ column: SelectedColumn) -> SelectedColumn {
             guard Self.isOverWindow(column.expression) else { return column }
@@ -54,6 +50,18 @@ extension Request {
             filter: Expression(.resultColumn(Self.holds), .boolean), orders: orders, limit: limit, offset: offset, parts: outer)
     }
 
+    /// Returns the error for a condition on joined rows that select a window function. A filter alone before the join would change the rows
+    /// of the selected window, so the message moves both.
+    private func refusalOfJoinedWindow() -> RequestError {
+        let columns = parts.values.annotations + (parts.values.selection ?? [])
+        let name = columns.first { Self.isOverWindow($0.expression) }?.name ?? "x"
+        return RequestError.argument(
+            "filter: a condition with a window function cannot be added to joined or associated rows that select one; for a window over all "
+                + "rows of `\(table.name)`, select it and filter before the join: annotated_with((...):as(\"\(name)\")):filter(...); "
+                + "for a window over the joined rows, filter a common table of them: rows = perilune.common_table(\"rows\", request), "
+                + "rows:filter(rows.c.\(name):is_not_null())")
+    }
+
     /// Returns the rows whose keys are in the result of a subquery that tests the condition.
     private func filterByKeys(of condition: Expression, _ key: [Expression]) throws -> Request {
         let parts = parts.values
@@ -61,7 +69,9 @@ extension Request {
         if multiplies || !parts.tableJoins.isEmpty {
             throw RequestError.argument(
                 "filter: a condition with a window function cannot be added after a join that repeats rows of `\(table.name)`; "
-                    + "filter before the join, or use a common table for the joined rows")
+                    + "filter before the join for a window over all rows of `\(table.name)`; for a window over the joined rows, select it "
+                    + "with annotated_with(window:as(\"x\")), and filter a common table of them: "
+                    + "rows = perilune.common_table(\"rows\", request), rows:filter(rows.c.x:le(1))")
         }
         let rows = Request(source: source, filter: filter, parts: self.parts).withoutColumns.with { $0.annotations = [] }
         var columns = try key.enumerated().map { try SelectedColumn($1, name: "perilune_key_\($0)") }
@@ -84,7 +94,9 @@ extension Request {
             )
         }
         if !orders.isEmpty, !isWhole {
-            throw RequestError.argument("filter: a condition with a window function over groups must come before the order")
+            throw RequestError.argument(
+                "filter: a condition with a window function over groups must come before the order, which then names selected columns: "
+                    + "filter(...):order(perilune.column(\"name\"))")
         }
         let inner = try Request(source: source, filter: filter, parts: parts).annotated(
             with: [SelectedColumn(condition, name: Self.holds)])

@@ -170,7 +170,52 @@ test("a selected window function has the value that the filter tests", function(
   equal(request:update_all({ pages = c.pages - 1 }).changed_rows, 2)
   matches(fails("argument", function()
     Book:including_required(Book.author):annotated_with(place:as("place")):filter(place:ge(4))
-  end), "filter before the join")
+  end), 'select it and filter before the join: annotated_with%(%(...%):as%("place"%)%):filter')
+end)
+
+test("the forms that errors of filters by windows name return the rows of the same SQL", function()
+  local function rows(list, ...)
+    local texts = {}
+    for index, row in ipairs(list) do
+      local values = {}
+      for position, name in ipairs{ ... } do values[position] = tostring(row[name]) end
+      texts[index] = table.concat(values, " ")
+    end
+    table.sort(texts)
+    return texts
+  end
+  local before = c.pages:lag():over{ partition_by = "author_id", order_by = "year" }
+  local change = (c.pages - before):as("change")
+  local joined = Book:joining_required(Book.author):select(Book.author.c.name:as("author"), change)
+  local expected = rows(db:fetch_all[[
+    SELECT * FROM (
+      SELECT author.name AS author, pages - lag(pages) OVER (PARTITION BY author_id ORDER BY year) AS change
+      FROM book JOIN author ON author.id = author_id) WHERE change IS NOT NULL]], "author", "change")
+  equal(#expected > 0, true)
+  matches(fails("argument", function() joined:filter((c.pages - before):is_not_null()) end), 'rows.c.change:is_not_null')
+  local moved = Book:annotated_with(change):filter((c.pages - before):is_not_null()):joining_required(Book.author)
+  equal(rows(moved:select(Book.author.c.name:as("author")):fetch_all(), "author", "change"), expected)
+  local common = perilune.common_table("rows", joined)
+  equal(rows(common:filter(common.c.change:is_not_null()):fetch_all(), "author", "change"), expected)
+  -- A join that repeats rows of the table.
+  local place = perilune.row_number():over{ order_by = { Author.books.c.pages, Author.books.c.id } }
+  local books = Author:joining_required(Author.books)
+  matches(fails("argument", function() books:filter(place:le(2)) end), 'for a window over the joined rows, select it')
+  local numbered = perilune.common_table("rows", books:annotated_with(place:as("x")))
+  equal(rows(numbered:filter(numbered.c.x:le(2)):fetch_all(), "id", "x"), rows(db:fetch_all[[
+    SELECT * FROM (
+      SELECT author.id, row_number() OVER (ORDER BY pages, book.id) AS x FROM author JOIN book ON author_id = author.id) WHERE x <= 2]],
+    "id", "x"))
+  -- Groups in an order.
+  local largest = perilune.row_number():over{ order_by = { c.pages:sum():desc(), "author_id" } }
+  local groups = Book:select("author_id", c.pages:sum():as("pages")):group("author_id")
+  matches(fails("argument", function() groups:order("pages"):filter(largest:le(2)) end), 'order%(perilune.column%("name"%)%)')
+  local ids = {}
+  for index, row in ipairs(groups:filter(largest:le(2)):order(perilune.column("author_id"):desc()):fetch_all()) do ids[index] = row.author_id end
+  equal(ids, db:fetch_values[[
+    SELECT author_id FROM (
+      SELECT author_id, row_number() OVER (ORDER BY sum(pages) DESC, author_id) AS n FROM book GROUP BY author_id)
+    WHERE n <= 2 ORDER BY author_id DESC]])
 end)
 
 test("filters by windows distinguish rows with NULL keys by their row ids", function()
