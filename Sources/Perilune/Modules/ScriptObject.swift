@@ -2,8 +2,8 @@ public import PeriluneLua
 
 /// A Swift type whose values are Lua objects with methods and properties.
 ///
-/// The type must be `Codable`; for types that cannot be, such as actors, clients and classes with locks, use ``ScriptHandle``. Scripts
-/// receive classes by reference, and structures as copies.
+/// The type must be `Codable`. If Swift reports that it does not conform to `Decodable`, because it is an actor or a client, or a member is a
+/// lock, conform to ``ScriptHandle`` instead. Scripts receive classes by reference, and structures as copies.
 ///
 /// Registered functions can accept and return such values like any others, and a program can pass them as arguments:
 ///

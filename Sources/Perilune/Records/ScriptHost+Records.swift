@@ -2,7 +2,8 @@ internal import PeriluneLua
 
 /// Access from Swift to the records and requests of scripts.
 extension ScriptHost {
-    /// Returns a reference to the record of a global class with a key, without fetching the record.
+    /// Returns a reference to the record of a global class with a key, without fetching the record. Uses of the reference throw an error if
+    /// the record does not exist.
     ///
     /// ```swift
     /// let sale = host.record("Sale", key: 1)
@@ -53,7 +54,8 @@ extension ScriptHost {
 
         /// Calls a method of the record and ignores its result.
         ///
-        /// - Throws: `LuaError` if the record or the method does not exist, or the method raises an error.
+        /// - Throws: `LuaError`, with kind `record_not_found` if the record does not exist; also if the method does not exist or raises an
+        ///   error.
         public func call<each Argument: Encodable & Sendable>(_ method: String, _ argument: repeat each Argument) async throws {
             let steps = steps.adding(.init(method, repeat each argument))
             try await host.exclusively(.call(steps.description)) { host in _ = try await steps.run(in: host) }
@@ -61,7 +63,7 @@ extension ScriptHost {
 
         /// Fetches and decodes the record: its columns by name, converted by the `types` of its class.
         ///
-        /// - Throws: `LuaError` if the record does not exist, or cannot be decoded as `Value`.
+        /// - Throws: `LuaError`, with kind `record_not_found` if the record does not exist; also if it cannot be decoded as `Value`.
         public func fetch<Value: Decodable & Sendable>(as type: Value.Type = Value.self) async throws -> Value {
             try await host.value(of: steps)
         }

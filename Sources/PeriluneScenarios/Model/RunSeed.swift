@@ -1,4 +1,4 @@
-/// The seed that determines the order of a run and all its random values.
+/// The seed that determines the order of a run and all its random values, as in `options.seed = 7`.
 public struct RunSeed: Codable, Sendable, Equatable, CustomStringConvertible {
     /// The seed as a number.
     public let value: UInt64
@@ -34,6 +34,12 @@ public struct RunSeed: Codable, Sendable, Equatable, CustomStringConvertible {
     /// Returns the FNV-1a hash of a text.
     fileprivate static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    }
+}
+
+extension RunSeed: ExpressibleByIntegerLiteral {
+    public init(integerLiteral value: UInt64) {
+        self.init(value)
     }
 }
 

@@ -145,7 +145,7 @@ import PeriluneTestTools
             """)
         let first = try await project.run { $0.workers = 2 }
         let second = try await project.run { $0.order = .random }
-        let other = try await project.run { $0.seed = RunSeed(1) }
+        let other = try await project.run { $0.seed = 1 }
         let alone = try await project.run { $0.selection.filters = [.text("random 2")] }
         for name in ["random 1", "random 2", "random 3"] {
             #expect(try first.result(name).output == second.result(name).output)

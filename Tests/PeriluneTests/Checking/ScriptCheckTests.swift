@@ -48,6 +48,7 @@ import Testing
         #expect(check.findings.isEmpty, "\(check.findings)")
         #expect(check.modules == ["mail", "shop.orders"])
         #expect(check.uses.map(\.function) == ["count", "send"])
+        #expect(check.uses.first.map { "\($0.module).\($0.function)" } == "mail.count")
         #expect(check.uses.map(\.effect) == [.none, .external])
         #expect(try await host.run(source: "return ran == nil") == true)
     }

@@ -494,6 +494,9 @@ struct EmbeddingExamples {
             let tables = Set(try changes.rows().map(\.table))
             // end
             #expect(tables == ["sale"])
+            let row = try #require(try changes.rows().first)
+            #expect(row.operation == .update && row.old.contains(.real(12.5)) && row.new.contains(.real(25)))
+            #expect(row.key == [.integer(1)] && row.old.contains(.integer(1)) && row.new.contains(nil))
             try await pool.write { db in
                 #expect(try totals(db) == [25, 3])
                 try db.execute(sql: "UPDATE sale SET total = 26 WHERE id = 1")

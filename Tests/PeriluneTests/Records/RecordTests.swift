@@ -54,6 +54,20 @@ struct RecordTests {
         return host
     }
 
+    @Test func `uses of a record that does not exist throw, and requests for it are empty`() async throws {
+        let host = try await makeHost()
+        let nobody = host.record("Author", key: 9)
+        let fetched = await #expect(throws: LuaError.self) { try await nobody.fetch(as: Author.self) }
+        #expect(fetched?.kind == .recordNotFound)
+        let called = await #expect(throws: LuaError.self) { try await nobody.call("exists", as: Bool.self) }
+        #expect(called?.kind == .recordNotFound)
+        let ignored = await #expect(throws: LuaError.self) { try await nobody.call("delete") }
+        #expect(ignored?.kind == .recordNotFound)
+        let request = host.records("Author").calling("filter_key", 9)
+        #expect(try await request.fetchCount() == 0)
+        #expect(try await request.fetchOne(as: Author.self) == nil)
+    }
+
     @Test func `Swift can call a method of a record`() async throws {
         let host = try await makeHost()
         let verne = host.record("Author", key: 1)
