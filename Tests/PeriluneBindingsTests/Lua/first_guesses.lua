@@ -2483,3 +2483,12 @@ Customer:including_all(Customer.invoices:count())  --! use annotated_with(expres
 Customer:joining_required(Customer.c.name:eq("Ada"))  --! use filter(condition) for a condition
 ]==])
 end)
+
+test("members of dates and columns for ages lead to whole years", function()
+  guesses([==[%s]==], [==[
+c.created_at:age()  --! (perilune.now():format("%Y%m%d") - column:strftime("%Y%m%d")) // 10000
+Customer:filter_key(1):select((perilune.date("2036-01-04"):format("%Y%m%d") - c.created_at:strftime("%Y%m%d")) // 10000):fetch_value()  --> 9
+Customer:filter_key(1):select((perilune.date("2036-01-05"):format("%Y%m%d") - c.created_at:strftime("%Y%m%d")) // 10000):fetch_value()  --> 10
+(perilune.date("2025-02-28"):format("%Y%m%d") - perilune.date("2012-02-29"):format("%Y%m%d")) // 10000  --> 12
+]==])
+end)

@@ -370,8 +370,10 @@ sections.column = {
   ["sub"] = "use column:substr(first, count) for a part of a text, `-` for a difference",
   ["median percentile stddev variance mode quantile"] =
     "SQLite has no such aggregate; define it with db:add_aggregate(name, { ... }), and call perilune.fn.name(column)",
-  ["diff difference days_between date_diff datediff days_since age timestampdiff"] =
+  ["diff difference days_between date_diff datediff days_since timestampdiff"] =
     "use column:julianday() - other:julianday() for a difference in days",
+  ["age years_since years_until years_between age_in_years"] =
+    "use (perilune.now():format(\"%Y%m%d\") - column:strftime(\"%Y%m%d\")) // 10000 for whole years",
   ["start_of beginning_of trunc_to"] = "use column:date(\"start of month\"); likewise day and year",
   ["add_days plus_days date_add add_interval"] = "use column:date(\"+7 days\"), or column:datetime(\"+7 days\") to keep the time",
   ["sql to_sql"] = "tostring(expression) shows the SQL",

@@ -3,8 +3,9 @@
 ---Dates and times in UTC with microseconds, and components such as a time of day.
 ---
 ---Columns declared `DATE`, `DATETIME` or `TIMESTAMP` hold dates in records. Dates can be compared with `==`, `<` and `<=`. `date + 60` and
----`date - 60` move by seconds, and `date - other` is the difference in seconds. `<` and `<=` also compare a date with text or Unix
----seconds, but `record.due == "2026-03-31"` is always false: use `record.due == perilune.date("2026-03-31")`.
+---`date - 60` move by seconds, and `date - other` is the difference in seconds. The whole years between two days, such as an age, are
+---`(day:format("%Y%m%d") - born:format("%Y%m%d")) // 10000`. `<` and `<=` also compare a date with text or Unix seconds, but
+---`record.due == "2026-03-31"` is always false: use `record.due == perilune.date("2026-03-31")`.
 ---
 ---Dates are in UTC. `date:format(format, zone)` and `date:components(format, zone)` return the local time of a time zone, and
 ---`perilune.date_components("2026-03-31 09:30"):date("Europe/Berlin")` returns the date of a local time.
