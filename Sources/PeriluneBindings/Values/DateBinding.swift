@@ -26,6 +26,8 @@ final class DateBinding {
         try state.withUnsafeStack([.table(dates.metatable)]) { L, _ in pdb_set_date_metatable(L) }
     }
 
+    private static let wholeYears = "(day:format(\"%Y%m%d\") - born:format(\"%Y%m%d\")) // 10000"
+
     /// Members that dates have in other libraries, with the replacements that error messages suggest.
     private static let otherMembers: [(String, String)] = [
         (
@@ -42,9 +44,14 @@ final class DateBinding {
         ),
         ("minus subtract ago before_by", "use date:add{ days = -1 }, or first - second for the seconds between two dates"),
         (
-            "diff difference since days_until days_since seconds_until until_ days_between timedelta",
-            "use date:seconds_since(other), or first - second, in seconds"
+            "diff difference since until_ timedelta",
+            "use date:seconds_since(other), or first - second, in seconds; for whole years, \(wholeYears)"
         ),
+        (
+            "seconds_until days_until days_since days_between",
+            "use date:seconds_since(other), or first - second, in seconds; // 86400 for whole days"
+        ),
+        ("years_until years_since years_between age age_in_years full_years whole_years", "use \(wholeYears) for whole years"),
         (
             "is_before is_after isBefore isAfter before after compare equals is_same eq lt gt",
             "compare dates with <, <=, == and >"

@@ -2486,6 +2486,10 @@ end)
 
 test("members of dates and columns for ages lead to whole years", function()
   guesses([==[%s]==], [==[
+perilune.date("2012-02-29"):years_until(perilune.now())  --! use (day:format("%Y%m%d") - born:format("%Y%m%d")) // 10000 for whole years
+perilune.date("2012-02-29"):age()  --! // 10000 for whole years
+perilune.now():diff(perilune.date("2012-02-29"))  --! in seconds; for whole years, (day:format(
+perilune.now():days_since(perilune.date("2012-02-29"))  --! // 86400 for whole days
 c.created_at:age()  --! (perilune.now():format("%Y%m%d") - column:strftime("%Y%m%d")) // 10000
 Customer:filter_key(1):select((perilune.date("2036-01-04"):format("%Y%m%d") - c.created_at:strftime("%Y%m%d")) // 10000):fetch_value()  --> 9
 Customer:filter_key(1):select((perilune.date("2036-01-05"):format("%Y%m%d") - c.created_at:strftime("%Y%m%d")) // 10000):fetch_value()  --> 10
