@@ -119,6 +119,21 @@ test("a failed run is retried with increasing delays", function()
   equal(outcomes(hopeless), { "failed" })
 end)
 
+test("a failed attempt of an automation is logged before the next attempt", function()
+  local lines, warning = {}, perilune.log.warning
+  perilune.log.warning = function(message, fields) lines[#lines + 1] = { message, fields } end
+  local automation = perilune.automation{ name = "logged", on = { event = "e" }, retry = { times = 1, wait = "1ms" }, run = function() error("no paper") end }
+  perilune.emit("e")
+  wait_for(function() return not automation:is_running() end)
+  perilune.log.warning = warning
+  equal(outcomes(automation), { "failed" })
+  equal(#lines, 1)
+  equal(lines[1][1], "automation `logged` failed in attempt 1 of 2, and will be tried again")
+  matches(lines[1][2].error, ": no paper")
+  equal({ lines[1][2].script, lines[1][2].line }, { automation.file, automation.line })
+  automation:remove()
+end)
+
 local function record_calls(mode, max)
   local log = {}
   local automation = perilune.automation{

@@ -163,6 +163,24 @@ test("a call is recorded before and after it runs, and is repeated with the same
   remove_all()
 end)
 
+test("failed attempts of durable runs and of their calls are logged before the next attempt", function()
+  local lines, warning = {}, perilune.log.warning
+  perilune.log.warning = function(message, fields) lines[#lines + 1] = message .. " error=" .. fields.error end
+  define{ retry = { times = 1, wait = "10s" }, run = function(run)
+    run:call("charge", { retry = { times = 1, wait = "1s" } }, function(_, info) if info.attempt == 1 then error("busy", 0) end end)
+    if run.attempt == 1 then error("no", 0) end
+  end }
+  perilune.emit("go")
+  perilune.sleep(60)
+  perilune.log.warning = warning
+  equal(lines, {
+    "a call of a durable run failed in attempt 1 of 2, and will be tried again error=busy",
+    "automation `a` failed in attempt 1 of 2, and will be tried again error=no",
+  })
+  equal(last_run().outcome, "succeeded")
+  remove_all()
+end)
+
 test("a run records the error of a call that a branch retries", function()
   define{ run = function(run)
     run:all{

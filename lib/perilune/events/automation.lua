@@ -265,6 +265,15 @@ local function fail_durably(run, e, traceback)
   finish(run, "failed", { error = e, traceback = traceback, reason = problem })
 end
 
+--- Logs a failed attempt that is followed by another one.
+-- @tparam number wait the seconds until the next attempt
+local function warn_of_failure(run, e, failures, wait)
+  local self = run.automation
+  perilune.log.warning(("automation `%s` failed in attempt %d of %d, and will be tried again"):format(self.name, failures, self.retry.times + 1), {
+    error = tostring(e), next_attempt = (perilune.now() + wait):format("YMD_HMS"), script = self.file, line = self.line,
+  })
+end
+
 --- Handles an attempt of a durable run that has failed or was suspended.
 local function settle_durable(run, e)
   local self, retry = run.automation, run.automation.retry
@@ -290,12 +299,14 @@ local function settle_durable(run, e)
   end
   if kind == "diverged" then return finish(run, "diverged", { error = e, traceback = traceback }) end
   if run.is_undoing or run.attempts > retry.times then return fail_durably(run, e, traceback) end
+  local wait = retries.wait(retry, run.attempts)
   self.db:write(function(handle)
     if run.execution then durable_runs.forget_failure(run, handle) end
-    runs.give_back(handle, { id = run.id, wakes_at = durable_values.clock() + retries.wait(retry, run.attempts), error = e, traceback = traceback, is_failure = true })
+    runs.give_back(handle, { id = run.id, wakes_at = durable_values.clock() + wait, error = e, traceback = traceback, is_failure = true })
   end)
   forget_run(run)
   after_run(run)
+  warn_of_failure(run, e, run.attempts, wait)
 end
 
 --- Returns an error, with advice if the function has used the value that this run does not have.
@@ -330,10 +341,12 @@ local function fail(run, e)
     run.is_over = true
     return finish(run, run.is_cancelled and "cancelled" or "failed", { error = e })
   end
-  local wait = retries.wait(retry, run.attempts - run.interruptions)
+  local failures = run.attempts - run.interruptions
+  local wait = retries.wait(retry, failures)
   run.wakes_at, run.last_error, run.last_traceback = perilune.now() + wait, e, select(4, run.read_statements())
   record_wait(run)
   attempt_later(run, wait)
+  warn_of_failure(run, e, failures, wait)
 end
 
 local function succeed(run, reason)

@@ -281,6 +281,9 @@ local function settle_call(branch, step, retry, e)
     error(e, 0)
   end
   step.error, step.wakes_at = message_of(e), tostring(durable_values.clock() + retries.wait(retry, step.attempts))
+  perilune.log.warning(("a call of a durable run failed in attempt %d of %d, and will be tried again"):format(step.attempts, retry.times + 1), {
+    automation = branch.execution.automation, run = tostring(branch.execution.id), call = step.name, error = step.error,
+  })
   wait_on(branch, step)
 end
 
