@@ -123,7 +123,7 @@ return {
       "A text table has a heading with columns and a line for each row. `t.given` inserts its rows, and `rows`, `rows_any_order` and `has_rows` compare rows with it.",
       "A line of dashes below the heading, with at least three in each cell, is ignored: `|----|------|`. `--` at the start of a line begins a comment.",
       "`~` is NULL. `\"...\"` is text, whatever it contains. `now` is the time of the clock. `@name` is the value that it first matched.",
-      "Only in comparisons: `*` is any value except NULL, `...` at the end ignores the rest of a row, `a -> b` is a change. Only in `t.given`: an empty cell means the default of the column.",
+      "Only in comparisons: `*` is any value except NULL, `...` at the end ignores the rest of a row, `a -> b` is a change. An empty cell is a column that an update has not changed, or that the table of a change does not have. In `t.given`, it means the default of the column.",
       "`t.given` stores quoted text as written, even in a date column; a date without quotes is stored in the form of records, `2026-03-31 18:00:00.000`.",
       "A cell without quotes matches text, a number, a boolean or a date that is written like this. A cell with `|` needs quotes: `\"a|b\"`. `| 1 | ... |` checks only the first column.",
     },

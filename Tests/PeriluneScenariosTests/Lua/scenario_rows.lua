@@ -276,6 +276,27 @@ test("an empty cell of an inserted or deleted row among changes is an error", fu
   passes('expect(t.changes(function() end)):rows "| op | table |\\n| insert | |"', host)
 end)
 
+test("an empty cell among changes matches a column that the table of the row does not have", function()
+  local list = {
+    change("insert", "invoices", 3, nil, { id = 3, status = "draft" }),
+    { op = "insert", table = "customers", key = { 1 }, columns = { "id", "name" }, after = { id = 1, name = "Ada" } },
+  }
+  passes([=[
+    expect(t.changes(function() end)):rows [[
+      | op     | table     | status | name |
+      | insert | invoices  | draft  |      |
+      | insert | customers |        | Ada  |
+    ]]
+    expect(t.changes(function() end)):rows [[
+      | op     | table     | status | name |
+      | insert | invoices  | draft  | ~    |
+      | insert | customers | ~      | Ada  |
+    ]]]=], changed(list))
+  local text = 'expect(t.changes(function() end)):has_rows "| op | table | status | name |\\n| insert | %s | | |"'
+  matches(failure(text:format("invoices"), changed(list)).message, "column `status` is empty; use ~")
+  matches(failure(text:format("customers"), changed(list)).message, "column `name` is empty; use ~")
+end)
+
 test("changes are printed with a line for each", function()
   local host = changed{
     change("insert", "invoices", 3, nil, { id = 3, status = "draft" }),

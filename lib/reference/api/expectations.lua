@@ -4,7 +4,8 @@
 ---
 ---A failed check fails the scenario, even if `pcall` catches the error. In text tables `~` is NULL, `*` is any value except NULL, `...` at
 ---the end ignores the rest of a row, `now` is the clock, `a -> b` is a change, and `@name` is the value that it first matched. Text in
----quotes is always text: `"~"`, `"NULL"`. In rows for `t.given`, an empty cell means the default of the column.
+---quotes is always text: `"~"`, `"NULL"`. In rows for `t.given`, an empty cell means the default of the
+---column; among changes, a column that an update has not changed, or that the table does not have.
 
 ---Checks that an expression is true. A failure shows both sides of a comparison, and the operands of `and`, `or` and `not`.
 ---```lua

@@ -56,11 +56,15 @@ end
 
 local own = { op = true, table = true, key = true }
 
-local function is_changed(change, column)
-  for _, name in ipairs(change.changed or {}) do
-    if name == column then return true end
+local function contains(list, name)
+  for _, item in ipairs(list) do
+    if item == name then return true end
   end
   return false
+end
+
+local function is_changed(change, column)
+  return contains(change.changed or {}, column)
 end
 
 local function key_text(key, is_exact)
@@ -74,6 +78,7 @@ end
 function scenario_changes.show(change, column, is_exact)
   if column == "key" then return key_text(change.key, is_exact) end
   if own[column] then return tostring(change[column]) end
+  if not contains(change.columns, column) then return "" end
   local before, after = change.before and change.before[column], change.after and change.after[column]
   if change.op == "delete" then return display.cell(before, is_exact) end
   if not is_changed(change, column) then return display.cell(after, is_exact) end
@@ -81,10 +86,11 @@ function scenario_changes.show(change, column, is_exact)
 end
 
 --- Returns whether a cell matches the change of a column. A cell without an arrow contains the value after the change; for a deletion, the
--- value before it. An empty cell matches an unchanged column. Values before an insertion and after a deletion are NULL.
+-- value before it. An empty cell matches an unchanged column, and a column that the table does not have. Values before an insertion and after
+-- a deletion are NULL.
 local function matches_column(cell, change, column, names)
   local before, after = change.before and change.before[column], change.after and change.after[column]
-  if cell.kind == "empty" then return change.op == "update" and not is_changed(change, column) end
+  if cell.kind == "empty" then return change.op == "update" and not is_changed(change, column) or not contains(change.columns, column) end
   local sides = cell.kind == "bare" and text_table.split(cell.text, "->") or {}
   if #sides == 2 then
     if change.op == "update" and not is_changed(change, column) then return false end
@@ -136,14 +142,31 @@ local function check_recorded(changes)
   if unrecorded then errors.raise("usage", "changes: " .. unrecorded) end
 end
 
---- Returns whether an empty cell can match: only an update leaves columns unchanged.
-local function allows_empty(row, names, index)
-  if own[names[index]] then return true end
+--- Returns the text of a cell in the column `op` or `table` of a row; nil if the row does not determine it.
+local function own_text(row, names, wanted)
   for position, name in ipairs(names) do
     local cell = row[position]
-    if name == "op" and cell and cell.kind == "bare" then return cell.text ~= "insert" and cell.text ~= "delete" end
+    if name == wanted and cell and (cell.kind == "bare" or cell.kind == "text") then return cell.text end
   end
-  return true
+end
+
+--- Returns whether the rows of a table in the changes have a column. Without the name of a table, returns true.
+local function is_column_of(changes, table_name, column)
+  for _, change in ipairs(changes) do
+    if change.table == table_name then return contains(change.columns, column) end
+  end
+  return table_name == nil
+end
+
+--- Returns the function that determines whether an empty cell can match: only an update leaves columns unchanged, and a row has no column
+-- of another table.
+local function make_allows_empty(changes)
+  return function(row, names, index)
+    if own[names[index]] then return true end
+    local op = own_text(row, names, "op")
+    if op ~= "insert" and op ~= "delete" then return true end
+    return not is_column_of(changes, own_text(row, names, "table"), names[index])
+  end
 end
 
 --- Returns the row source for changes; nil for other values.
@@ -152,7 +175,7 @@ local function source_of(changes)
   check_recorded(changes)
   local columns = known_columns(changes)
   return {
-    items = changes, columns = columns, allows_empty = allows_empty,
+    items = changes, columns = columns, allows_empty = make_allows_empty(changes),
     matches = function(cell, change, column, names)
       if column == "key" then return matches_key(cell, change.key, names) end
       if own[column] then return cells.matches(cell, change[column], names) end
