@@ -204,6 +204,17 @@ test("expect_error returns the error and checks its kind, table and column", fun
   })
 end)
 
+test("the column of an expected error may be one of a validation error", function()
+  db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, x INTEGER, y INTEGER)")
+  local code = [[
+    local A = perilune.record("a")
+    function A:validate() self:invalid("x", "is bad") self:invalid("y", "is worse") end
+    expect_error(function() A:insert{ x = 1 } end, { kind = "validation", column = %q })]]
+  passes(code:format("x"))
+  passes(code:format("a.y"))
+  equal(failure(code:format("id")).details[1], "expected an error of column id, got one of a.x, a.y")
+end)
+
 test("expected errors have the words of error objects", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT UNIQUE); INSERT INTO a VALUES (1, 'x')")
   matches(failure('expect_error(function() error("x") end, { code = "x" })').message, 'no option `code`; use kind = ')

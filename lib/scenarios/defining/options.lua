@@ -106,7 +106,8 @@ local function fails(value)
   for name, wanted in pairs(value) do
     if name ~= "reason" then aspects[name] = wanted end
   end
-  if next(aspects) == nil or value.reason ~= nil and not text(value.reason) then return nil end
+  if next(value) == nil or value.reason ~= nil and not text(value.reason) then return nil end
+  if next(aspects) == nil then return { reason = value.reason } end
   return { reason = value.reason or "", aspects = require("scenarios.reports.error_aspects").read("option fails", aspects) }
 end
 

@@ -17,21 +17,30 @@ local function field(err, name)
   if failures.is_error_object(err) or type(err) == "table" then return err[name] end
 end
 
+--- Returns the columns of an error. Those of a validation error are in its list `errors`.
+local function columns_of(err)
+  local columns = field(err, "columns") or field(err, "column")
+  if columns ~= nil then return type(columns) == "table" and columns or { columns } end
+  local list, mistakes = {}, field(err, "errors")
+  for _, mistake in ipairs(field(err, "kind") == "validation" and type(mistakes) == "table" and mistakes or {}) do
+    list[#list + 1] = field(mistake, "column")
+  end
+  return list
+end
+
 --- Returns whether an error is about a column, given as `number` or `invoices.number`.
 local function is_about(err, column)
   local table_name, name = column:match("^(.-)%.([^.]*)$")
-  local columns = field(err, "columns") or { field(err, "column") }
   local is_in_table = table_name == nil or sql_names.same(tostring(field(err, "table") or ""), table_name)
-  for _, found in ipairs(type(columns) == "table" and columns or { columns }) do
+  for _, found in ipairs(columns_of(err)) do
     if is_in_table and sql_names.same(tostring(found), name or column) then return true end
   end
   return false
 end
 
 local function columns_text(err)
-  local columns = field(err, "columns") or { field(err, "column") }
   local names = {}
-  for index, name in ipairs(type(columns) == "table" and columns or { columns }) do
+  for index, name in ipairs(columns_of(err)) do
     names[index] = (field(err, "table") and field(err, "table") .. "." or "") .. tostring(name)
   end
   return #names > 0 and table.concat(names, ", ") or "no column"
