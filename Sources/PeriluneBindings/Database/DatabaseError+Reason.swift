@@ -19,7 +19,8 @@ extension DatabaseError {
 
     /// Returns this error with the path of the opened file added to its message.
     func opening(_ path: String?) -> DatabaseError {
-        let cause = path.flatMap { resultCode == .SQLITE_CANTOPEN ? Self.missingFolder(of: $0) : nil } ?? reason
+        let isClosed = resultCode == .SQLITE_CANTOPEN
+        let cause = path.flatMap { isClosed ? Self.missingFolder(of: $0) ?? Self.missingPermission(for: $0) : nil } ?? reason
         return DatabaseError(
             resultCode: extendedResultCode, message: "cannot open the database \(path ?? ":memory:"): \(cause)", sql: nil,
             arguments: nil)
@@ -30,5 +31,16 @@ extension DatabaseError {
         let folder = URL(filePath: path).deletingLastPathComponent().path
         guard !path.hasPrefix("file:"), !FileManager.default.fileExists(atPath: folder) else { return nil }
         return "the folder \(folder) does not exist"
+    }
+
+    /// Returns an explanation if this user may not read a file, or not create a missing one, for which SQLite has no error code.
+    package static func missingPermission(for path: String) -> String? {
+        guard !path.hasPrefix("file:") else { return nil }
+        if access(path, F_OK) == 0 {
+            return access(path, R_OK) == 0 ? nil : "Permission denied: this user may not read the file"
+        }
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        guard errno == ENOENT, access(folder, F_OK) == 0, access(folder, W_OK) != 0 else { return nil }
+        return "Permission denied: this user may not create files in \(folder)"
     }
 }

@@ -32,11 +32,18 @@ package struct SQLEnvironment: Sendable {
     /// Returns the URI that opens a file with this environment. For a `nil` path, the URI opens an in-memory database.
     package func uri(of path: String?) -> String {
         guard let path else { return "file::memory:?vfs=\(name)" }
+        return "\(Self.uri(ofFile: path))?vfs=\(name)"
+    }
+
+    private static func uri(ofFile path: String) -> String {
         var plain = CharacterSet.alphanumerics
         plain.insert(charactersIn: "/-._~")
         let ascii = plain.intersection(CharacterSet(charactersIn: "\u{1}"..."\u{7e}"))
-        return "file:\(path.addingPercentEncoding(withAllowedCharacters: ascii) ?? path)?vfs=\(name)"
+        return "file:\(path.addingPercentEncoding(withAllowedCharacters: ascii) ?? path)"
     }
+
+    /// Returns the URI that opens a file for reading without locks and without files next to it.
+    package static func immutableURI(of path: String) -> String { uri(ofFile: path) + "?immutable=1" }
 
     /// Configures the connections of a database to use the environment.
     package func configure(_ configuration: inout Configuration, date: DateSource) {
@@ -47,9 +54,11 @@ package struct SQLEnvironment: Sendable {
         configuration.transactionClock = .custom { _ in date() }
     }
 
-    /// Returns the file path from a URI that was created by ``uri(of:)``, or any other path unchanged.
+    /// Returns the file path from a URI that was created by ``uri(of:)`` or ``immutableURI(of:)``, or any other path unchanged.
     package static func plainPath(of path: String) -> String {
-        guard path.hasPrefix("file:"), let end = path.range(of: "?vfs=\(PSQL_ENVIRONMENT_PREFIX)") else { return path }
+        guard path.hasPrefix("file:"),
+            let end = path.range(of: "?vfs=\(PSQL_ENVIRONMENT_PREFIX)") ?? path.range(of: "?immutable=1")
+        else { return path }
         let name = path[path.index(path.startIndex, offsetBy: 5)..<end.lowerBound]
         return name.removingPercentEncoding ?? String(name)
     }
@@ -75,13 +84,17 @@ extension ScriptEnvironment {
     private func openControlled<Writer>(
         _ path: String?, _ configuration: Configuration, _ open: (String, Configuration) throws -> Writer
     ) throws -> Writer {
-        guard isControlled, path?.hasPrefix("file:") != true else { return try open(path ?? ":memory:", configuration) }
+        let isImmutable = configuration.readonly && path.map(UnwritableFolder.requiresImmutable) == true
+        guard isControlled, path?.hasPrefix("file:") != true else {
+            let name = isImmutable ? path.map(SQLEnvironment.immutableURI) : path
+            return try open(name ?? ":memory:", configuration)
+        }
         var configuration = configuration
         let sources = try SQLEnvironment(date: date, random: random)
         // Open connections keep the environment alive.
         defer { sources.release() }
         sources.configure(&configuration, date: date)
-        return try open(sources.uri(of: path), configuration)
+        return try open(sources.uri(of: path) + (isImmutable ? "&immutable=1" : ""), configuration)
     }
 }
 

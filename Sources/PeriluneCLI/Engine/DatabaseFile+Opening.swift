@@ -76,7 +76,9 @@ extension DatabaseFile {
     static func queue(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
         if configuration.readonly {
             OpenHosts.addReading(path)
-            if let queue = try UnwritableFolder.open(path, configuration) { return queue }
+            if UnwritableFolder.requiresImmutable(path) {
+                return try DatabaseQueue(path: SQLEnvironment.immutableURI(of: path), configuration: configuration)
+            }
         }
         do {
             return try DatabaseQueue(path: path, configuration: configuration)

@@ -28,7 +28,12 @@ extension ErrorReport {
         self.init(error)
         sql = nil
         let place = "cannot open the database \(path ?? ":memory:"): "
-        if !message.hasPrefix(place) { message = place + message }
+        // The file is the cause, whatever SQLite tried to do with it.
+        if kind == "readonly" { kind = "cannot_open" }
+        if !message.hasPrefix(place) {
+            let cause = error.resultCode == .SQLITE_CANTOPEN ? path.flatMap(DatabaseError.missingPermission) : nil
+            message = place + (cause ?? message)
+        }
         if let path, DatabaseFile.isFolder(path) { message = place + "it is a folder" }
         if let path, let reason = UnwritableFolder.obstacle(to: path) { help = reason }
         if let folder = path.flatMap(DatabaseFile.missingFolder) { help = "the folder `\(folder)` does not exist" }
