@@ -12,20 +12,26 @@ struct ImportCommand: ParsableCommand {
             Detects and reports the format, separator, encoding and header of each file,
             and the types of its columns. Columns are matched by name. An empty field is
             NULL; `""` is an empty string, but NULL in a column of numbers, dates or
-            booleans. --null NA makes fields with that text NULL, too. In a file of one
-            column an empty line is a row.
+            booleans. --null NA makes fields with that text NULL, too, also in JSON. In a
+            file of one column an empty line is a row.
 
             In a new table a column of numbers is INTEGER or REAL, of dates such as
-            2015-07-22 DATE, with times DATETIME, of true and false BOOLEAN, else TEXT.
+            2015-07-22 DATE, with times DATETIME, of true and false BOOLEAN, else TEXT. In
+            JSON only dates are read from strings. --primary-key makes its columns NOT NULL.
             Numbers with leading zeros, such as 007, stay text, and so do integers of
             more than 64 bits, numbers with a decimal comma, such as 12,5, and yes and no.
             CSV has no form for blobs and infinity, which come back as text such as x'00ff'
-            and Inf; write JSON lines to import them again. Dates are checked and stored as
-            they are: `help dates` says which form records compare. An impossible date such
-            as 2026-13-01 makes a new column of dates TEXT, unless --errors sets its row
-            aside. In JSON,
-            {"$blob":"<base64>"} is a blob, as `query` writes it. An object without a field
-            leaves that column to its default, and with --upsert unchanged.
+            and Inf; write JSON lines to import them again.
+
+            In a column of dates, a time with T or a time zone, 2015-07-22T14:30:00+02:00,
+            is stored in UTC in the form that records compare, 2015-07-22 12:30:00.000;
+            other dates are checked and stored as they are (`help dates`). An impossible
+            date such as 2026-13-01 makes a new column of dates TEXT, and so does the only
+            text in a column of dates or booleans, or of JSON numbers, unless --errors sets
+            its row aside.
+
+            In JSON, {"$blob":"<base64>"} is a blob, as `query` writes it. An object without
+            a field leaves that column to its default, and with --upsert unchanged.
 
             The first row is the header unless it looks like the rows below it, as a row of
             numbers does; --header and --no-header decide. Quotes around a field may hold
@@ -34,9 +40,9 @@ struct ImportCommand: ParsableCommand {
             Either all rows are imported or none: invalid rows are reported with line and
             column. With --errors FILE the others are imported, and the invalid rows are
             written to that file in the format of the original, header included: correct
-            them and import the file with the same options. In JSON lines these include
-            lines that are not JSON; in JSON and JSON lines, objects with a field that the
-            table lacks.
+            them and import the file with the same options. If no row is invalid, an
+            existing file becomes empty. In JSON lines the invalid rows include lines that
+            are not JSON; in JSON and JSON lines, objects with a field that the table lacks.
 
             EXAMPLES:
               perilune import customers.csv --table customer --database shop.sqlite
@@ -86,7 +92,7 @@ struct ImportCommand: ParsableCommand {
 
     @Option(
         name: .customLong("null"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("The text of CSV fields that are NULL, such as NA; repeatable.", valueName: "text"))
+        help: ArgumentHelp("The text of fields that are NULL, such as NA; repeatable.", valueName: "text"))
     var nulls: [String] = []
 
     @Option(help: ArgumentHelp("Skip lines at the start of each CSV file, before its header.", valueName: "count"))
@@ -181,9 +187,9 @@ struct ImportCommand: ParsableCommand {
             case .missing: CommandOutput.note("\(text): --null \(odd.text) makes that NULL", colors)
             case .other: CommandOutput.note("\(text) in line \(odd.line)", colors)
             // With --errors the row is reported when it is set aside.
-            case .impossibleDate where errors == nil:
+            case .mistake where errors == nil:
                 CommandOutput.note("\(text) in line \(odd.line): --errors FILE sets such rows aside", colors)
-            case .impossibleDate: break
+            case .mistake: break
             }
         }
     }
@@ -200,7 +206,12 @@ struct ImportCommand: ParsableCommand {
         }
         text += ", \(TimeText.text(duration))"
         CommandOutput.note(text, colors)
-        guard let badRows, let errors, outcome.badCount > 0 else { return }
+        guard let badRows, let errors else { return }
+        guard outcome.badCount > 0 else {
+            // The rows of an earlier import must not look like those of this one.
+            if DatabaseFile.isFile(errors) { try badRows.finish() }
+            return
+        }
         try badRows.write(head)
         for row in outcome.badRows { try badRows.write(row.text) }
         try badRows.finish()

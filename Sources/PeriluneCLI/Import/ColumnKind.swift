@@ -34,7 +34,7 @@ enum ColumnKind: String, Sendable {
         case .integer: return NumberText.converted(bytes).flatMap(Self.integer)
         case .real: return NumberText.converted(bytes)
         case .numeric, .blob: return NumberText.number(bytes) ?? .text(bytes)
-        case .date, .datetime: return NumberText.number(bytes) ?? ((try? DateTime(parsing: bytes)) == nil ? nil : .text(bytes))
+        case .date, .datetime: return NumberText.number(bytes) ?? DateText.stored(bytes).map(Cell.text)
         case .boolean:
             switch String(decoding: bytes, as: UTF8.self).lowercased() {
             case "1", "true", "t", "yes": return .integer(1)
@@ -113,17 +113,19 @@ struct ValueForms: OptionSet, Equatable, Sendable {
     static let blob = ValueForms(rawValue: 128)
     /// Text with the digits and signs of a date that does not exist, such as 2026-13-01.
     static let impossibleDate = ValueForms(rawValue: 256)
+    /// The only text in a column of dates, booleans or JSON numbers, which is probably a mistake.
+    static let oddText = ValueForms(rawValue: 512)
 
     init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Creates the form of a JSON value.
+    /// Creates the form of a JSON value. Strings are dates or text, because JSON has its own numbers and booleans.
     init(_ cell: Cell) {
         switch cell {
         case .null: self = []
         case .integer: self = .integer
         case .real: self = .real
         case .boolean: self = .boolean
-        case .text: self = .text
+        case .text(let bytes): self = Self.date(bytes) ?? .text
         case .blob: self = .blob
         }
     }
@@ -133,7 +135,7 @@ struct ValueForms: OptionSet, Equatable, Sendable {
         guard let first = bytes.first else { self = []; return }
         if let number = NumberText.form(bytes) {
             self = number
-        } else if first &- 0x30 < 10, bytes.count >= 10, let date = Self.date(bytes) {
+        } else if first &- 0x30 < 10, let date = Self.date(bytes) {
             self = date
         } else if bytes.count == 4 || bytes.count == 5,
             ["true", "false"].contains(String(decoding: bytes, as: UTF8.self).lowercased())
@@ -146,6 +148,7 @@ struct ValueForms: OptionSet, Equatable, Sendable {
 
     /// Returns the form of a possible or impossible ISO 8601 date with an optional time; `nil` for other text.
     private static func date(_ bytes: [UInt8]) -> ValueForms? {
+        guard bytes.count >= 10 else { return nil }
         let pattern = Array("0000-00-00".utf8)
         guard zip(bytes, pattern).allSatisfy({ $1 == 0x30 ? $0 &- 0x30 < 10 : $0 == $1 }) else { return nil }
         guard bytes.count == 10 || bytes.count >= 16 && (bytes[10] == 0x20 || bytes[10] == UInt8(ascii: "T")) else { return nil }
@@ -158,10 +161,10 @@ struct ValueForms: OptionSet, Equatable, Sendable {
 
     /// Returns the narrowest column kind that fits all values; `nil` for a column without values.
     ///
-    /// - Parameter setsAside: Whether rows with impossible dates are set aside, so that they do not turn a column of dates into text.
+    /// - Parameter setsAside: Whether rows with impossible dates and odd texts are set aside, so that they do not turn a column into text.
     func kind(setsAside: Bool) -> ColumnKind? {
-        let others = subtracting(.impossibleDate)
-        return setsAside && others.areDates ? others.kind : kind
+        let others = subtracting([.impossibleDate, .oddText])
+        return setsAside && (others.areDates || !contains(.impossibleDate)) ? others.kind : kind
     }
 
     private var kind: ColumnKind? {
@@ -171,6 +174,29 @@ struct ValueForms: OptionSet, Equatable, Sendable {
         if isSubset(of: [.date, .datetime]) { return contains(.datetime) ? .datetime : .date }
         guard isSubset(of: [.integer, .signedInteger, .real]), self != .signedInteger else { return .text }
         return contains(.real) ? .real : .integer
+    }
+}
+
+/// The form in which dates are stored.
+enum DateText {
+    /// Returns a date in a form that sorts with the dates that records write; `nil` if the text is not a date.
+    ///
+    /// A text with a `T` or a time zone becomes `YYYY-MM-DD HH:MM:SS.SSS` in UTC, with all digits of its fraction. Other texts are unchanged.
+    static func stored(_ bytes: [UInt8]) -> [UInt8]? {
+        guard let date = try? DateTime(parsing: bytes) else { return nil }
+        if sorts(bytes) { return bytes }
+        let point = bytes.firstIndex(of: UInt8(ascii: ".")) ?? bytes.endIndex
+        var fraction = Array(bytes[point...].dropFirst().prefix { $0 &- 0x30 < 10 })
+        while fraction.count > 3, fraction.last == 0x30 { fraction.removeLast() }
+        let padding = [UInt8](repeating: 0x30, count: max(3 - fraction.count, 0))
+        return Array("\(date.text(as: .ymdHMS)).".utf8) + fraction + padding
+    }
+
+    /// Returns whether a date has at most one space between its day and its time, and no time zone.
+    private static func sorts(_ bytes: [UInt8]) -> Bool {
+        // Years before 0 sort with no other.
+        guard bytes.count > 10, bytes[4] == UInt8(ascii: "-") else { return true }
+        return bytes[10] == 0x20 && bytes[11...].allSatisfy { $0 &- 0x30 < 10 || [0x2E, 0x3A].contains($0) }
     }
 }
 

@@ -18,7 +18,7 @@ struct ImportSettings: Sendable {
     var quote: UInt8?? = nil
     /// The number of lines before the first CSV row.
     var skippedLines = 0
-    /// The texts of CSV fields that are NULL, in addition to empty fields.
+    /// The texts that are NULL, in addition to empty CSV fields.
     var nulls: Set<[UInt8]> = []
     var hasHeader: Bool?
     /// The column names in order; an empty name omits the column.
@@ -35,21 +35,23 @@ struct ImportSource {
         let position: Int
         /// Whether the name was generated because the header has no name for the column.
         var isUnnamed = false
-        /// The value that turns a column of numbers or dates into text.
+        /// The value that turns a column of numbers, dates or booleans into text.
         var oddValue: OddValue?
     }
 
-    /// The only other value in a column of numbers or dates.
+    /// The only other value in a column of numbers, dates or booleans.
     struct OddValue: Equatable {
         enum Kind {
             /// A text that is repeated, or that marks missing values in other programs, such as NA.
             case missing
-            case impossibleDate
+            /// An impossible date, or a text that is probably a mistake. With `--errors`, its row is set aside.
+            case mistake
+            /// A text in a CSV column of numbers, which may be a column of text, such as house numbers with 12A.
             case other
         }
 
         let kind: Kind
-        /// The kind of the other values: "numbers" or "dates".
+        /// The kind of the other values: "numbers", "dates" or "booleans".
         let others: String
         let text: String
         /// The line of the first such value.
@@ -208,11 +210,16 @@ struct ImportSource {
             throw Self.failure(path, "it has no field \(missing)", help: "available: \(rows.columns.joined(separator: ", "))")
         }
         let wanted = settings.columns?.filter { !$0.isEmpty } ?? rows.columns
-        var forms: [String: ValueForms] = [:]
+        var contents: [String: Content] = [:]
         for row in rows.rows {
-            for (name, value) in row.fields { forms[name.foldedName, default: []].formUnion(ValueForms(value)) }
+            for (name, value) in row.fields where !isNull(value) {
+                contents[name.foldedName, default: Content(isTyped: true)].add(value, line: row.line)
+            }
         }
-        columns = wanted.enumerated().map { Column(name: $1, forms: forms[$1.foldedName] ?? [], position: $0) }
+        columns = wanted.enumerated().map { position, name in
+            let content = contents[name.foldedName]
+            return Column(name: name, forms: content?.columnForms ?? [], position: position, oddValue: content?.oddValue)
+        }
     }
 
     private var delimited: DelimitedText { DelimitedText(bytes, separator: separator, quote: quote, skippedLines: skippedLines) }
@@ -245,8 +252,8 @@ struct ImportSource {
             if name.isEmpty { return nil }
             let content = contents[index]
             return Column(
-                name: name, forms: content.forms, position: index, isUnnamed: settings.columns == nil && found[index].isEmpty,
-                oddValue: content.oddValue)
+                name: name, forms: content.columnForms, position: index,
+                isUnnamed: settings.columns == nil && found[index].isEmpty, oddValue: content.oddValue)
         }
     }
 
@@ -258,42 +265,61 @@ struct ImportSource {
 
     /// The forms of the values found in a column.
     private struct Content {
-        var forms: ValueForms = []
+        /// Whether the values have types, as in JSON, where a text among numbers is not the form of all values.
+        var isTyped = false
+        private var forms: ValueForms = []
         private var count = 0
         /// The first text and the first impossible date, with their lines.
         private var text: (value: [UInt8], line: Int, count: Int)?
         private var impossibleDate: (value: [UInt8], line: Int)?
-        /// Whether the column certainly contains text, so that further values cannot change the result.
+        /// Whether the column contains different texts, so that none of them is odd.
         private(set) var isMixed = false
 
+        init(isTyped: Bool = false) { self.isTyped = isTyped }
+
+        /// The forms that determine the type of the column.
+        var columnForms: ValueForms {
+            guard text != nil, oddValue?.kind == .mistake else { return forms }
+            return forms.subtracting(.text).union(.oddText)
+        }
+
         var oddValue: OddValue? {
-            let others = forms.subtracting([.text, .impossibleDate])
-            guard !isMixed, others.areNumbers || others.areDates else { return nil }
-            let name = others.areDates ? "dates" : "numbers"
+            let others = forms.subtracting([.text, .impossibleDate]), areBooleans = others == .boolean
+            guard !isMixed, others.areNumbers || others.areDates || areBooleans else { return nil }
+            let name = others.areDates ? "dates" : areBooleans ? "booleans" : "numbers"
             if let text {
                 let isMissing = HeaderDetection.isMissing(text.value)
-                // A text among few values is probably not a mistake.
-                guard isMissing || impossibleDate == nil && text.count * 10 <= count else { return nil }
-                let kind = isMissing || text.count > 1 ? OddValue.Kind.missing : .other
+                // A text among few values is probably not a mistake, unless the others can hardly be text.
+                let isRare = text.count * 10 <= count || text.count == 1 && (isTyped || areBooleans)
+                guard isMissing || impossibleDate == nil && isRare else { return nil }
+                let kind: OddValue.Kind =
+                    isMissing || text.count > 1 ? .missing : others.areNumbers && !isTyped ? .other : .mistake
                 return OddValue(kind: kind, others: name, text: Self.shown(text.value), line: text.line)
             }
             guard let impossibleDate, others.areDates else { return nil }
-            return OddValue(
-                kind: .impossibleDate, others: name, text: Self.shown(impossibleDate.value), line: impossibleDate.line)
+            return OddValue(kind: .mistake, others: name, text: Self.shown(impossibleDate.value), line: impossibleDate.line)
         }
 
         private static func shown(_ value: [UInt8]) -> String {
             DisplayText.cut(DisplayText.escaped(value), to: 40, ellipsis: "…")
         }
 
-        mutating func add(_ value: [UInt8], line: Int) {
-            let form = ValueForms(value)
+        /// Adds a CSV field.
+        mutating func add(_ value: [UInt8], line: Int) { add(ValueForms(value), value, line: line) }
+
+        /// Adds a JSON value.
+        mutating func add(_ value: Cell, line: Int) {
+            let bytes: [UInt8] = if case .text(let bytes) = value { bytes } else { [] }
+            add(ValueForms(value), bytes, line: line)
+        }
+
+        private mutating func add(_ form: ValueForms, _ value: [UInt8], line: Int) {
             forms.formUnion(form)
             count += form.isEmpty ? 0 : 1
             if form == .impossibleDate, impossibleDate == nil { impossibleDate = (value, line) }
             guard form == .text else { return }
-            isMixed = text.map { $0.value != value } ?? false
-            text = (value, text?.line ?? line, (text?.count ?? 0) + 1)
+            isMixed = isMixed || text.map { $0.value != value } ?? false
+            text = (text?.value ?? value, text?.line ?? line, (text?.count ?? 0) + 1)
         }
     }
 
@@ -318,6 +344,8 @@ struct ImportSource {
     private func isNull(_ value: [UInt8]) -> Bool {
         !nulls.isEmpty && (nulls.contains(value) || nulls.contains(Array(String(decoding: value, as: UTF8.self).trimmed.utf8)))
     }
+
+    private func isNull(_ value: Cell) -> Bool { if case .text(let bytes) = value { isNull(bytes) } else { false } }
 
     // MARK: - Rows
 
@@ -394,7 +422,7 @@ struct ImportSource {
                 return .flaw(
                     column: name, message: "the object has two fields of this name, which columns have in any case of letters")
             }
-            guard let cell = kinds[place].value(value) else {
+            guard let cell = isNull(value) ? .null : kinds[place].value(value) else {
                 return .flaw(
                     column: name,
                     message: "expected \(Self.expectation(kinds[place], value)), got \(Self.text(value)?.text ?? "null")")

@@ -100,12 +100,17 @@ struct Importer {
             if known.insert(folded).inserted { names.append(column.name) }
             forms[folded, default: []].formUnion(column.forms)
         }
+        let key = primaryKey.map(\.foldedName)
         let columns = names.map { name in
-            let type = (forms[name.foldedName]?.kind(setsAside: skipsBadRows) ?? .text).rawValue.uppercased()
-            return "\(name.quotedName) \(type)" + (primaryKey.map(\.foldedName) == [name.foldedName] ? " PRIMARY KEY" : "")
+            let kind = forms[name.foldedName]?.kind(setsAside: skipsBadRows) ?? .text
+            let definition = "\(name.quotedName) \(kind.rawValue.uppercased())"
+            guard key.contains(name.foldedName) else { return definition }
+            // The only integer key is the rowid, which cannot be NULL.
+            let isRowid = key.count == 1 && kind == .integer
+            return definition + (isRowid ? "" : " NOT NULL") + (key.count == 1 ? " PRIMARY KEY" : "")
         }
-        let key = primaryKey.count > 1 ? [", PRIMARY KEY (\(primaryKey.map(\.quotedName).joined(separator: ", ")))"] : []
-        return "CREATE TABLE \(table.quotedName) (\(columns.joined(separator: ", "))\(key.joined()))"
+        let constraint = key.count > 1 ? ", PRIMARY KEY (\(primaryKey.map(\.quotedName).joined(separator: ", ")))" : ""
+        return "CREATE TABLE \(table.quotedName) (\(columns.joined(separator: ", "))\(constraint))"
     }
 
     /// Returns a hint with the nearest name and the list of all names.

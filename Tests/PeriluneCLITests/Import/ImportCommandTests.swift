@@ -438,6 +438,143 @@ import Testing
         }
     }
 
+    @Test func `the only text among JSON numbers, dates or booleans is noted, and its row is set aside with --errors`() throws {
+        let folder = try TestFolder([
+            "n.jsonl": "{\"v\":1}\n{\"v\":2.5}\n{\"v\":\"old\"}\n", "b.jsonl": "{\"v\":true}\n{\"v\":\"maybe\"}\n",
+            "b.csv": "v\ntrue\nmaybe\nfalse\n", "d.jsonl": "{\"v\":\"2026-01-02\"}\n{\"v\":\"soon\"}\n",
+            "d.csv": "v\n" + (1...9).map { "2026-01-0\($0)\n" }.joined() + "2026-13-07-17\n",
+            "two.jsonl": "{\"v\":1}\n{\"v\":\"a\"}\n{\"v\":\"b\"}\n{\"v\":\"a\"}\n",
+        ])
+        for (file, others, text, line, type, message) in [
+            ("n.jsonl", "numbers", "old", 3, "real", "a number, got \"old\""),
+            ("b.jsonl", "booleans", "maybe", 2, "boolean", "true or false, got \"maybe\""),
+            ("b.csv", "booleans", "maybe", 3, "boolean", "true or false, got maybe"),
+            ("d.jsonl", "dates", "soon", 2, "date", "a date such as 2015-07-22 or 2015-07-22 14:30:00, got \"soon\""),
+            (
+                "d.csv", "dates", "2026-13-07-17", 11, "date",
+                "a date such as 2015-07-22 or 2015-07-22 14:30:00, got 2026-13-07-17"
+            ),
+        ] {
+            let table = file.replacing(".", with: "_")
+            var result = try folder.perilune("import", file, "--table", table, "--create", "--database", "x.sqlite")
+            let note =
+                "\(file): column v holds \(others) except for \(text) in line \(line): --errors FILE sets such rows aside\n"
+            #expect(result.status == 0 && result.errors.contains(": v text\n\(note)"), "\(result.errors)")
+            result = try folder.perilune(
+                "import", file, "--table", "\(table)_2", "--create", "--database", "x.sqlite", "--errors", "bad")
+            #expect(result.status == 65 && result.errors.contains(": v \(type)\n"), "\(result.errors)")
+            #expect(result.errors.contains("\(file):\(line): column v: expected \(message)\n"), "\(result.errors)")
+            #expect(!result.errors.contains("except for"), "\(result.errors)")
+        }
+        let two = try folder.perilune(
+            "import", "two.jsonl", "--table", "two", "--create", "--database", "x.sqlite", "--errors", "e")
+        #expect(two.status == 0 && !two.errors.contains("except for"), "\(two.errors)")
+    }
+
+    @Test func `a text for NULL applies to JSON strings`() throws {
+        let folder = try TestFolder(["a.jsonl": "{\"n\":1}\n{\"n\":\"n/a\"}\n{\"n\":\"n/a\"}\n"])
+        let hint = try folder.perilune("import", "a.jsonl", "--table", "t", "--create", "--database", "x.sqlite")
+        #expect(
+            hint.status == 0 && hint.errors.contains("column n holds numbers except for n/a: --null n/a makes that NULL\n"),
+            "\(hint.errors)")
+        let result = try folder.perilune(
+            "import", "a.jsonl", "--null", "n/a", "--table", "u", "--create", "--database", "x.sqlite")
+        #expect(result.status == 0 && result.errors.contains(": n integer\n"), "\(result.errors)")
+        #expect(try rows(folder, "SELECT * FROM u") == "{\"n\":1}\n{\"n\":null}\n{\"n\":null}\n")
+    }
+
+    @Test func `dates in JSON strings get the types that they get in CSV`() throws {
+        let folder = try TestFolder()
+        let made = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e",
+            "db:execute[[CREATE TABLE t (d DATE, at DATETIME, s TEXT); INSERT INTO t VALUES ('2026-11-01', '2026-11-01 10:00:00', '12')]]"
+        )
+        try #require(made.status == 0, "\(made.errors)")
+        for format in ["csv", "json", "jsonl"] {
+            let written = try folder.perilune(
+                "query", "SELECT * FROM t", "--format", format, "--output", "t.\(format)", "--database", "x.sqlite")
+            try #require(written.status == 0, "\(written.errors)")
+            let result = try folder.perilune("import", "t.\(format)", "--table", format, "--create", "--database", "x.sqlite")
+            // In JSON a string of digits is not a number.
+            let type = format == "csv" ? "integer" : "text"
+            #expect(result.errors.contains(": d date, at datetime, s \(type)\n"), "\(result.errors)")
+            #expect(try rows(folder, "SELECT d, at FROM \(format)") == rows(folder, "SELECT d, at FROM t"))
+        }
+    }
+
+    @Test(arguments: [
+        ("2026-11-20T08:46:00Z", "2026-11-20 08:46:00.000"), ("2026-11-20T08:46", "2026-11-20 08:46:00.000"),
+        ("2026-01-01T01:30:00.5+02:00", "2025-12-31 23:30:00.500"), ("2026-02-28 23:00:00-01:30", "2026-03-01 00:30:00.000"),
+        ("2026-11-20T08:46:00.123456Z", "2026-11-20 08:46:00.123456"), ("2026-11-20T08:46:00.120000Z", "2026-11-20 08:46:00.120"),
+        ("1969-12-31T23:59:59.9Z", "1969-12-31 23:59:59.900"), ("2026-11-20 08:46", "2026-11-20 08:46"),
+        ("2026-11-20 08:46:00.1", "2026-11-20 08:46:00.1"), ("2026-11-20", "2026-11-20"), ("2026-02-30T08:46:00Z", nil),
+    ])
+    func `a date with a T or a time zone is stored in the form that records compare`(text: String, stored: String?) {
+        #expect(DateText.stored(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } == stored)
+    }
+
+    @Test func `random times with time zones are stored as the C library computes them`() {
+        func text(_ seconds: Int) -> String {
+            var time = time_t(seconds), parts = tm(), buffer = [CChar](repeating: 0, count: 32)
+            gmtime_r(&time, &parts)
+            let count = strftime(&buffer, buffer.count, "%Y-%m-%d %H:%M:%S", &parts)
+            return String(decoding: buffer[..<count].map(UInt8.init), as: UTF8.self)
+        }
+        for _ in 0..<2000 {
+            let seconds = Int.random(in: -30_000_000_000...200_000_000_000), zone = Int.random(in: -14 * 60...14 * 60)
+            let digits = (0..<Int.random(in: 0...6)).map { _ in String(Int.random(in: 1...9)) }.joined()
+            let sign = zone < 0 ? "-" : "+"
+            let suffix = sign + String(format: "%02d:%02d", abs(zone) / 60, abs(zone) % 60)
+            let local = text(seconds + zone * 60).replacing(" ", with: Bool.random() ? "T" : " ")
+            let given = local + (digits.isEmpty ? "" : ".\(digits)") + suffix
+            let expected = text(seconds) + "." + digits + String(repeating: "0", count: max(3 - digits.count, 0))
+            #expect(DateText.stored(Array(given.utf8)) == Array(expected.utf8), "\(given)")
+        }
+    }
+
+    @Test func `records compare imported times with a T in new and in existing tables`() throws {
+        let folder = try TestFolder([
+            "a.csv": "at\n2026-11-20T08:46:00Z\n2026-11-20T13:00:00Z\n",
+            "a.jsonl": "{\"at\":\"2026-11-20T09:46:00+01:00\"}\n{\"at\":\"2026-11-20T13:00:00Z\"}\n",
+        ])
+        for (file, table) in [("a.csv", "e"), ("a.jsonl", "f")] {
+            for _ in 1...2 {
+                let result = try folder.perilune("import", file, "--table", table, "--create", "--database", "x.sqlite")
+                #expect(result.status == 0 && result.errors.contains(": at datetime\n"), "\(result.errors)")
+            }
+            let count = """
+                local E = perilune.record("\(table)")
+                print(E:filter(E.c.at:ge(perilune.date("2026-11-20 12:00"))):fetch_count())
+                """
+            let result = try folder.perilune("run", "--database", "x.sqlite", "-e", count)
+            #expect((result.output, result.errors) == ("2\n", ""))
+        }
+    }
+
+    @Test func `an import without invalid rows empties the file of an earlier one`() throws {
+        let folder = try TestFolder(["a.csv": "n\n1\n", "old.csv": "n\nx\n"])
+        for file in ["old.csv", "new.csv"] {
+            let result = try folder.perilune(
+                "import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite", "--errors", file)
+            #expect(result.status == 0, "\(result.errors)")
+        }
+        #expect(try folder.read("old.csv") == "")
+        #expect(!folder.exists("new.csv"))
+    }
+
+    @Test(arguments: [
+        ("code", #""code" TEXT NOT NULL PRIMARY KEY, "n" INTEGER"#), ("n", #""code" TEXT, "n" INTEGER PRIMARY KEY"#),
+        ("code,n", #""code" TEXT NOT NULL, "n" INTEGER NOT NULL, PRIMARY KEY ("code", "n")"#),
+    ])
+    func `the key of a new table cannot be NULL`(key: String, columns: String) throws {
+        let folder = try TestFolder(["a.csv": "code,n\na,1\n"])
+        let result = try folder.perilune(
+            "import", "a.csv", "--table", "t", "--create", "--primary-key", key, "--database", "x.sqlite")
+        #expect(result.status == 0, "\(result.errors)")
+        let sql = try folder.perilune("query", "SELECT sql FROM sqlite_schema", "--format", "tsv", "--database", "x.sqlite")
+        #expect(sql.output.contains(columns) || sql.output.replacing("\"\"", with: "\"").contains(columns), "\(sql.output)")
+    }
+
     @Test func `pipes and FIFOs can be read by name`() throws {
         let folder = try TestFolder(["a.csv": "n,t\n1,x\n"])
         let result = try folder.shell(
