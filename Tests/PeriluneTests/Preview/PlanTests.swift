@@ -34,7 +34,7 @@ import Testing
 
     @Test func `the plan of a row that does not store an added column has its default`() async throws {
         let folder = try PreviewFolder(
-            Self.books + " ALTER TABLE book ADD COLUMN stock INTEGER NOT NULL DEFAULT 7; INSERT INTO book VALUES (4, 'Pierre', 1, 8)")
+            Self.books + " ALTER TABLE book ADD COLUMN stock INTEGER NOT NULL DEFAULT 7; INSERT INTO book VALUES (4, 'x', 1, 8)")
         let before = try folder.values("SELECT id || ' ' || stock FROM book ORDER BY id")
         let (report, found) = try await folder.preview(
             "db:execute[[UPDATE book SET pages = 1 WHERE id = 1; DELETE FROM book WHERE id = 2]]")
