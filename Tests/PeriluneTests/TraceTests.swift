@@ -39,6 +39,18 @@ import Testing
         #expect(events.map(\.sql) == ["SELECT 'it''s', 3"])
     }
 
+    @Test(arguments: [false, true]) func `a trace omits the library's statements inside others`(showsValues: Bool) async throws {
+        let events = try await told(
+            .statements, showsValues: showsValues,
+            of: """
+                db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); ALTER TABLE t ADD COLUMN d DEFAULT 7")
+                db:observe_transactions{ on_change = function(event) assert(event.old.d == 7) end }
+                db:execute("DELETE FROM t WHERE id = 1")
+                """)
+        #expect(events.map(\.sql).contains { $0.hasPrefix("DELETE FROM t") })
+        #expect(!events.contains { $0.sql.contains("perilune */") })
+    }
+
     @Test func `a trace reports profiles with durations when statements end`() async throws {
         let events = try await told(
             .profile,
