@@ -31,6 +31,11 @@ extension Changeset {
         let schema = try SchemaSnapshot(db)
         let reasons = schema.unrecorded(recording.touchedTables, nullKeys.union(try schema.tablesWithNullKeys(db)))
         if let (name, reason) = reasons.first ?? recording.tablesWithReplacedKeys.min().map({ ($0, PreviewTable.replacedKeys) }) {
+            // The script may never have named the table that its write to another table has changed by a trigger.
+            let synchronized = schema.synchronization(writing: name).flatMap { found in
+                recording.touchedTables.contains { $0.foldedName == found.content.foldedName } ? found : nil
+            }
+            let (name, reason) = synchronized ?? (name, reason)
             throw ChangesetError(.unrecordable, "the changes of `\(name)` cannot be recorded: \(reason)", table: name)
         }
         return (Changeset(bytes: try changeset.data()), result)

@@ -218,7 +218,11 @@ struct ChangeCollector {
         if let obstacle = schemaObstacle { report.obstacles.append(obstacle) }
         for table in report.tables {
             if let reason = table.unrecordable {
-                report.obstacles.append("\(table.name) cannot be recorded: \(reason)")
+                let synchronized = schema.synchronization(writing: table.name).flatMap { found in
+                    report.tables.contains { $0.name.foldedName == found.content.foldedName } ? found : nil
+                }
+                let (name, reason) = synchronized ?? (table.name, reason)
+                report.obstacles.append("\(name) cannot be recorded: \(reason)")
             }
         }
         if let failure = comparedChanges.failure { report.obstacles.append(failure) }

@@ -39,6 +39,25 @@ struct SchemaSnapshot {
         tables.first { $0.name.foldedName == name.foldedName }
     }
 
+    /// Returns the table that a full-text table follows, and the reason why its changes cannot be recorded, for a table that the triggers
+    /// of `db:create_fts5` write to: the full-text table, its shadow tables, and the table of replaced rows.
+    func synchronization(writing written: String) -> (content: String, reason: String)? {
+        let written = written.foldedName
+        for trigger in objects where trigger.type == "trigger" && trigger.name.hasPrefix("__") && trigger.name.hasSuffix("_ai") {
+            let fullText = String(trigger.name.dropFirst(2).dropLast(3)), folded = fullText.foldedName
+            guard table(fullText)?.kind == .virtual,
+                written == folded || written == "__\(folded)_replaced"
+                    || written.hasPrefix(folded + "_") && table(written)?.kind == .shadow
+            else { continue }
+            return (
+                trigger.table,
+                "the full-text table `\(fullText)` is synchronized with it by triggers, whose changes cannot be recorded; drop `\(fullText)` "
+                    + "first and create it again afterwards, or keep a history (perilune.history), which can undo the changes"
+            )
+        }
+        return nil
+    }
+
     /// The SHA-256 hash of the schema.
     var hash: String {
         SHA256.hash(objects.flatMap { [$0.type, $0.name, $0.table, $0.sql] }.joined(separator: "\0").utf8)

@@ -285,6 +285,45 @@ test("recording a table that cannot be recorded raises an error with the reason"
   equal(#write "INSERT INTO loose VALUES ('x')":rows(), 1)
 end)
 
+test("the error for a table with a synchronized full-text table names the table, and the forms that it names work", function()
+  db:create_table("note", function(t)
+    t:primary_key("id", "integer")
+    t:column("body", "text")
+  end)
+  local function synchronize() db:create_fts5("note_text", { synchronize_with = "note", columns = { "body" } }) end
+  local function found(word) return db:fetch_values("SELECT rowid FROM note_text WHERE note_text MATCH ?", word) end
+  local function check_index() db:execute "INSERT INTO note_text(note_text, rank) VALUES('integrity-check', 1)" end
+  db:execute "INSERT INTO note VALUES (1, 'red'), (2, 'blue')"
+  synchronize()
+  for _, sql in ipairs{ "INSERT INTO note VALUES (3, 'x')", "UPDATE note SET body = 'green'", "DELETE FROM note", "REPLACE INTO note VALUES (1, 'y')" } do
+    local err = fails("unrecordable", db.record_changes, db, function(db) db:execute(sql) end)
+    equal(err.table, "note")
+    matches(err.message, "the changes of `note` cannot be recorded: the full%-text table `note_text` is synchronized with it")
+  end
+  -- A write to the full-text table alone.
+  matches(fails("unrecordable", db.record_changes, db, function(db)
+    db:execute "INSERT INTO note_text(rowid, body) VALUES (9, 'x')"
+  end).message, "virtual table")
+  check_index()
+  -- A history undoes the changes, and its writes run the triggers.
+  local history = perilune.history(perilune.record("note"))
+  history:install(db)
+  db:write({ note = "recolor" }, function(db) db:execute "UPDATE note SET body = 'green' WHERE id = 1; DELETE FROM note WHERE id = 2" end)
+  equal(found "green", { 1 })
+  history:undo(history:transactions()[1].id)
+  check_index()
+  equal({ found "red", found "blue", found "green" }, { { 1 }, { 2 }, {} })
+  history:remove(db)
+  -- Without the full-text table during the recording.
+  db:drop_table("note_text")
+  local changes = write "UPDATE note SET body = 'green' WHERE id = 1; DELETE FROM note WHERE id = 2"
+  synchronize()
+  equal(found "green", { 1 })
+  equal(db:apply_changes(changes:inverted()), 2)
+  check_index()
+  equal({ found "red", found "blue", found "green" }, { { 1 }, { 2 }, {} })
+end)
+
 --- Records all kinds of changes, with or without an observer of each change.
 local function record_all(is_observed)
   local database = perilune.queue()

@@ -189,6 +189,21 @@ import Testing
         #expect(report.obstacles.contains("keyless cannot be recorded: it has no PRIMARY KEY"))
     }
 
+    @Test func `the obstacle of a synchronized full-text table names the table that the script has changed`() async throws {
+        let folder = try PreviewFolder(
+            """
+            CREATE TABLE a (id INTEGER PRIMARY KEY, x TEXT);
+            CREATE VIRTUAL TABLE a_text USING fts5(x, content='a', content_rowid='id');
+            CREATE TRIGGER __a_text_ai AFTER INSERT ON a BEGIN INSERT INTO a_text (rowid, x) VALUES (new.id, new.x); END;
+            """)
+        let (report, plan) = try await folder.preview("db:execute(\"INSERT INTO a VALUES (1, 'red')\")")
+        #expect(plan == nil)
+        #expect(
+            report.obstacles.contains { $0.hasPrefix("a cannot be recorded: the full-text table `a_text` is synchronized with it") },
+            "\(report.obstacles)")
+        #expect(!report.obstacles.contains { $0.hasPrefix("a_text") }, "\(report.obstacles)")
+    }
+
     @Test func `a preview works with any table or column name`() async throws {
         let folder = try PreviewFolder(
             #"""

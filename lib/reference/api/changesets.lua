@@ -3,7 +3,8 @@
 ---Row changes as values: recorded, inspected, inverted, joined, saved, and applied to the same database or another one.
 ---
 ---A changeset holds, for each row, its table, its key, and the values before and after. It contains net changes: a row that is inserted and
----then deleted does not appear. Tables need a `PRIMARY KEY`; virtual tables and tables with generated columns cannot be recorded.
+---then deleted does not appear. Tables need a `PRIMARY KEY`; virtual tables and tables with generated columns cannot be recorded. Nor can
+---tables with a synchronized full-text table, to which their triggers write.
 
 ---@class perilune.database
 local db = {}
