@@ -298,7 +298,7 @@ test("the error for a table with a synchronized full-text table names the table,
   for _, sql in ipairs{ "INSERT INTO note VALUES (3, 'x')", "UPDATE note SET body = 'green'", "DELETE FROM note", "REPLACE INTO note VALUES (1, 'y')" } do
     local err = fails("unrecordable", db.record_changes, db, function(db) db:execute(sql) end)
     equal(err.table, "note")
-    matches(err.message, "the changes of `note` cannot be recorded: the full%-text table `note_text` is synchronized with it")
+    matches(err.message, "the changes of `note` cannot be recorded: the full-text table `note_text` is synchronized with it")
   end
   -- A write to the full-text table alone.
   matches(fails("unrecordable", db.record_changes, db, function(db)
