@@ -170,6 +170,21 @@ local function note_services(current)
   table.move(require("scenarios.context.services").notes(current), 1, #current.advances, #current.notes + 1, current.notes)
 end
 
+--- Adds a note with the last error that `t.run_protected` returned, if the scenario fails without showing it.
+local function note_protected_error(current)
+  local protected = current.protected_error
+  if not protected or #current.failures == 0 then return end
+  local message, file, line = failures.describe(protected.error)
+  message = message:match("^[^\n]*")
+  for _, failure in ipairs(current.failures) do
+    for _, text in ipairs{ failure.message, table.unpack(failure.details) } do
+      if text:find(message, 1, true) then return end
+    end
+  end
+  local place = file and ("%s:%s: "):format(require("scenarios.base.source").path(file), line or "?") or ""
+  table.insert(current.notes, ("t.run_protected(%q) returned the error: %s%s"):format(protected.path, place, message))
+end
+
 --- Reports the unfinished parts of the scenario, unless it was interrupted.
 local function check_rest(current)
   report_caught(current)
@@ -233,6 +248,7 @@ return function(scenario, info)
   check_queries(current, queries_before)
   check_rest(current)
   note_services(current)
+  note_protected_error(current)
   note_globals(current)
   local result = result_of(current)
   state.current, state.phase = nil, "idle"

@@ -183,6 +183,27 @@ test("an uncaught error of a script fails the scenario", function()
   matches(failure("t.run('x', 1)").message, "t.run: argument 2: expected a table of arguments")
 end)
 
+test("a module that t.run_protected does not find fails the scenario", function()
+  local missing = "x.lua:1: module 'mail' not found:\n\tno field package.preload['mail']"
+  local found = failure("check(t.run_protected('x.lua').error ~= nil)", script_host{ error = missing })
+  equal({ found.message, found.kind }, { "x.lua:1: module 'mail' not found", "script" })
+  equal(found.details, { 't.effects["mail"]:stub("function", value) replaces a module that only the host provides' })
+  local _, err = pcall(library("perilune.native.errors").raise, "module_not_found", "require: module `mail` not found")
+  equal(failure("check(t.run_protected('x.lua').error ~= nil)", script_host{ error = err }).kind, "script")
+  passes("check(t.run_protected('x.lua').error ~= nil)", script_host{ error = "x.lua:1: the module is broken" })
+end)
+
+test("a scenario that fails after t.run_protected returned an error names the error", function()
+  local function noted(body)
+    for _, note in ipairs(run(body, script_host{ error = "x.lua:7: no ticket\nand more" }).notes) do
+      if note:find("run_protected", 1, true) then return note end
+    end
+  end
+  equal(noted("check(t.run_protected('x.lua').value == 3)"), 't.run_protected("x.lua") returned the error: x.lua:7: no ticket')
+  equal(noted("check(t.run_protected('x.lua').error == nil)"), nil)
+  equal(noted("check(t.run_protected('x.lua').error ~= nil)"), nil)
+end)
+
 test("expect_error finds the properties of the script's error in an error of t.run", function()
   local _, err = pcall(function()
     db:execute("CREATE TABLE one (id INTEGER PRIMARY KEY); INSERT INTO one VALUES (1); INSERT INTO one VALUES (1)")
@@ -212,6 +233,7 @@ test("t.migrate runs migrations through the runner", function()
   passes("t.migrate { to = '0007' }\nt.migrate()", host)
   equal(asked, { "0007", "all" })
   matches(failure("t.migrate { too = 'x' }", host).message, "did you mean `to`?")
+  matches(failure("t.migrate { down = true }", host).message, "no option `down`; use t.migrate_down()")
 end)
 
 test("a scenario's clock can be set, advanced and made to tick", function()

@@ -75,6 +75,7 @@ sections.request = {
   ["get find_by find_by_id find_by_pk get_by get_by_id get_or_none get_or_nil find_unique by_id by_key load lookup fetch_by_key fetch_by_id find_by_key pk "
     .. "get_by_pk find_row with_key with_id with_pk fetch_key"] =
     "use fetch_one(key), which returns nil if no row has the key, or find(key), which raises; for other columns filter{ column = value }:fetch_one()",
+  ["count_request as_count"] = "use fetch_count(); an observation of a count is db:observe(function(db) return request:fetch_count(db) end, f)",
   ["count size length len count_all count_rows get_count row_count num_rows tally number_of_rows total_count"] = counting,
   ["count_distinct distinct_count count_unique unique_count"] = "use select(\"column\"):distinct():fetch_count()",
   ["count_by count_values histogram value_counts frequencies"] = "use group(\"column\"):select(\"column\", perilune.count():as(\"count\")):fetch_all()",
@@ -826,6 +827,7 @@ sections.durable_run = {
   ["wait await wait_signal wait_for_signal receive recv signal"] = "use run:wait_for(name)", ["delay pause wait_until sleep_until after timer"] = "use run:sleep(duration)",
   ["transaction write do_step checkpoint once memo local_activity"] = "use run:step(name, f)",
   ["activity effect side_effect invoke perform request http fetch"] = "use run:call(name, f)", ["parallel gather join race spawn branches fork"] = "use run:all{ name = f }",
+  ["now time clock date today"] = "use perilune.now(), which is the same in each execution", ["random"] = "use perilune.random(m, n), which is the same in each execution",
   ["complete finish succeed return_"] = "a run ends when its function returns", ["fail abort reject"] = "use error(message, 0)",
 }
 sections.jobs = {
@@ -1234,6 +1236,9 @@ sections.migrating_option = {
   ["up_to version target upto"] = "use the option `to`",
   ["steps step count"] = "use the option `to`, the name of the last migration to keep",
 }
+sections.scenario_migrating_option = {
+  ["down undo rollback revert back reverse"] = "use t.migrate_down(), which undoes the last migration",
+}
 sections.migrate_option = {
   ["to target version upto target_version"] = "use the option `up_to`",
   ["steps step count"] = "use the option `up_to`, the name of the last migration to run",
@@ -1286,7 +1291,8 @@ sections.trigger_option = {
   ["timezone tz time_zone"] = "use the option `zone`", ["startup boot start immediately on_start"] = "use initially = true for a first run at the start",
   ["columns column fields field kind kinds where filter if_"] = "a durable automation decides: durable = true, when = function(run) return run.trigger.operation == \"insert\" end", ["random_delay splay randomized_delay"] = "use the option `jitter`",
   ["insert update delete inserted updated deleted table tables operation operations row record class on_insert on_update on_delete changes changed"] =
-    "use change = \"table\", a class or a list of both, or db:observe_transactions{ tables = { ... }, operations = { \"insert\" }, on_change = f }",
+    "use change = \"table\", a class or a list of both, or db:observe_transactions{ tables = { ... }, operations = { \"insert\" }, on_change = f }; "
+    .. "`initially` determines whether existing rows count",
   ["cron at daily hour"] = "use the option `schedule`, as in schedule = \"0 9 * * mon-fri\"", ["interval period minutes seconds hours"] = "use the option `every`, as in every = \"1h30m\"", ["signal emit message topic"] = "use the option `event`, as in event = \"name\"",
 }
 sections.scenario = {
@@ -1306,7 +1312,7 @@ sections.scenario_option = {
   ["retries repeat_"] = "use the option `retry`", ["db db_ data fixtures"] = "use the option `template`, or `database`",
 }
 for _, name in ipairs{ "queue", "retry", "index", "definition_of_trigger", "reference", "class", "association", "table", "migrator", "automation", "trigger", "scenario", "job" } do continued[name .. "_option"] = { "option" } end
-continued.durable_run = { "context" }
+continued.durable_run, continued.scenario_migrating_option = { "context" }, { "migrating_option" }
 continued.option, continued.write_option, continued.list_option = { "conflict_option" }, { "conflict_option" }, { "conflict_option" }
 
 -- Scenarios -------------------------------------------------------------------------------------------------------------------------------

@@ -198,7 +198,7 @@ local t = {}
 function t.run(path, arguments) end
 
 ---Runs a script as `t.run` does. If the script fails, the result has the field `error`, the error of the script with its kind. Unlike `pcall`,
----it returns only the result.
+---it returns only the result. A missing module fails the scenario, because the script did not reach the behaviour under test.
 ---```lua
 ---scenario("a script that fails", function(t)
 ---  local result = t.run_protected("scripts/add_customer.lua", {})
@@ -209,6 +209,7 @@ function t.run(path, arguments) end
 ---@param arguments? table
 ---@return perilune.script_result
 ---@waits until the main part of the script has ended
+---@raises script: the script needs a module that does not exist and has no stub
 function t.run_protected(path, arguments) end
 
 ---Starts a service: a file of automations and job handlers, which runs like `perilune automations run FILE`, in a state of its own on this

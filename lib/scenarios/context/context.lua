@@ -148,6 +148,11 @@ local function missing_module(err)
   return type(message) == "string" and message:match("module '([^']+)' not found:\n")
 end
 
+--- Returns whether an error means that `require` did not find a module.
+local function is_missing_module(err)
+  return missing_module(err) ~= nil or failures.is_error_object(err) and err.kind == "module_not_found"
+end
+
 --- Returns a line that explains how to allow or stub the refused effect; nil for other errors.
 local function cure_of(err)
   local name = missing_module(err)
@@ -183,9 +188,15 @@ function members.run(path, arguments)
   raise_script_error(path, result.error)
 end
 
---- Runs a script like `t.run`, but returns its error as the field `error` of the result.
+--- Runs a script like `t.run`, but returns its error as the field `error` of the result. A missing module fails the scenario, because
+-- the script has not reached the behaviour that the scenario tests.
 function members.run_protected(path, arguments)
-  return setmetatable(run("t.run_protected", path, arguments), protected_metatable)
+  local result = run("t.run_protected", path, arguments)
+  if result.error == nil then return setmetatable(result, protected_metatable) end
+  if is_missing_module(result.error) then raise_script_error(path, result.error) end
+  local current = state.require("t.run_protected")
+  current.protected_error = { path = path, error = result.error }
+  return setmetatable(result, protected_metatable)
 end
 
 --- Starts a service: a file of automations that runs in a separate state, which the scenario can end like a process.
@@ -198,7 +209,7 @@ end
 -- @tparam ?table options `to`: the last migration to run, or a prefix of its name
 function members.migrate(options)
   if type(options) == "string" then state.mistake("t.migrate: expected a table of options, got a string; use t.migrate{ to = %q }", options) end
-  return state.host("migrate")(checks.options("t.migrate", options, { to = "string" }, "migrating_option").to)
+  return state.host("migrate")(checks.options("t.migrate", options, { to = "string" }, "scenario_migrating_option").to)
 end
 
 --- Undoes the last migration with its `down`.
