@@ -203,6 +203,27 @@ test("a run that is started manually uses the key of the row that it receives", 
   remove_all()
 end)
 
+test("the option key refuses run.id, the number of the run", function()
+  local Order, keys = make_orders(), {}
+  db:execute("INSERT INTO orders(id, state) VALUES (41, 'new')")
+  local function define(name, on, key)
+    perilune.automation{ name = name, durable = true, on = on, key = key, run = function(run) keys[#keys + 1] = run.key .. " of run " .. run.id end }
+  end
+  local function error_of(name) return db:fetch_value("SELECT error FROM perilune_automation_run WHERE automation = ?", name) end
+  local function key_of_row(order) return "order " .. order.id end
+  define("row", { change = Order:filter{ state = "paid" } }, key_of_row)
+  define("event", { event = "paid" }, key_of_row)
+  define("good", { change = Order:filter{ state = "paid" } }, function(run) return "order " .. run.value.id end)
+  perilune.sleep(1)
+  db:execute("UPDATE orders SET state = 'paid'")
+  perilune.emit("paid", { id = 41 })
+  perilune.sleep(2)
+  matches(error_of("row"), "option `key`: run.id is the number of the run; use run.value.id, of the changed row")
+  matches(error_of("event"), "run.id is the number of the run; use run.event.id, of the data of the event")
+  equal(keys, { "order 41 of run " .. db:fetch_value("SELECT id FROM perilune_automation_run WHERE automation = 'good'") })
+  remove_all()
+end)
+
 --- Defines an automation with the option `key`, whose runs wait for a signal.
 local function define_with_code(change, key)
   seen = {}

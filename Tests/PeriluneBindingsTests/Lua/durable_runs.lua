@@ -657,6 +657,7 @@ test("invalid uses of steps are refused", function()
     db:write(function() try("usage", function() run:wait_for("x") end) end)
     try("unknown_option", function() run:step("y", function() end, { undone = print }) end)
     try("unknown_method", function() run:wait("y") end)
+    try("unknown_method", function() run:now() end)
     try("unknown_method", function() run:slep("1h") end)
     equal({ run.value, run.event, run.is_rerun }, { nil, nil, false })
     perilune.spawn(function() try("usage", function() run:step("z", function() end) end) end):wait()
@@ -671,6 +672,7 @@ test("invalid uses of steps are refused", function()
     "run:step: it cannot be used inside of the step `one`", "run:sleep: it cannot be used inside of the step `one`",
     "run:step: the run has used the name `one` already, as step 1; in a loop, add a number to the name",
     "run:wait_for: it cannot be used inside of a database block", "did you mean `undo`?", "no method `wait`; use run:wait_for(name)",
+    "no method `now`; use perilune.now()",
     "no method `slep`; did you mean `sleep`?",
     "run:step: it can be used only in the function of a durable run, while that runs",
     "kept:step: it can be used only in the function of a durable run, while that runs",

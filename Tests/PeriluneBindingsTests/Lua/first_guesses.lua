@@ -84,6 +84,8 @@ Customer:take(2)  --! limit
 Customer:find_by{ name = "Ada" }  --! fetch_one
 Customer:find_by_name("Ada")  --! filter
 Customer:count()  --! fetch_count
+db:observe(Customer:count_request(), print)  --! fetch_count(db)
+db:observe(Customer:filter{ vip = true }:count_request(), print)  --! fetch_count(db)
 Customer:create{ name = "Bob" }  --! insert
 Customer:new{ name = "Bob" }  --! Class{
 Customer.new{ name = "Bob" }  --! Class{
@@ -766,6 +768,7 @@ perilune.automation{ name = "a", on = { cron = "0 9 * * *" }, run = function() e
 perilune.automation{ name = "a", on = { interval = "1h" }, run = function() end }  --! option `every`
 perilune.automation{ name = "a", on = { every = "1h" }, debounce = "1s", run = function() end }  --! "restart"
 perilune.automation{ name = "a", on = { table = "customer" }, run = function() end }  --! change
+perilune.automation{ name = "a", on = { change = "customer", insert = false }, run = function() end }  --! initially
 perilune.jobs("mail"):push{ to = "x" }  --! jobs:enqueue
 perilune.emit("x", 1, 2)  --! in a table
 perilune.transaction(function() end)  --! db:write

@@ -80,10 +80,28 @@ local function settle_code_change(self, run, code)
   end
 end
 
+--- The field that a key function means by `run.id`, by the kind of the trigger.
+local meant_by_id = { change = "run.value.id, of the changed row", event = "run.event.id, of the data of the event", manual = "run.event.id, of the data of the run" }
+
+--- Calls the option `key`. In the meantime `run.id` raises, because a key that contains the number of the run would match no row or event.
+local function call_key_function(self, context)
+  local id, metatable = rawget(context, "id"), getmetatable(context)
+  local meant = id and meant_by_id[rawget(context, "value") ~= nil and "change" or context.trigger.kind]
+  if not meant then return self.key_function(context) end
+  local index = metatable.__index
+  local restored <close> = setmetatable({}, { __close = function() context.id, metatable.__index = id, index end })
+  context.id = nil
+  metatable.__index = function(run, name)
+    if name ~= "id" then return index(run, name) end
+    errors.raise("usage", ('automation "%s": option `key`: run.id is the number of the run; use %s'):format(self.name, meant))
+  end
+  return self.key_function(context)
+end
+
 --- Returns the key of a run: the result of the option `key`, or else the key of the row that triggered the run or was passed to a run
 -- started by hand.
 function durable_queue.key_of(self, context)
-  local key = self.key_function and self.key_function(context)
+  local key = self.key_function and call_key_function(self, context)
   if key ~= nil then return key end
   return change_log.key_of(self, context.trigger, context.value)
 end

@@ -24,7 +24,7 @@
 ---@field interrupted? "fail"|"rerun"|fun(context: perilune.automation_context, interruption: perilune.interruption): "rerun"? the treatment of a run whose process has ended; `"fail"`, the default, ends it as `interrupted`
 ---@field on_failure? fun(context: perilune.automation_context, failure: perilune.automation_failure) called after a run has failed permanently or was interrupted
 ---@field durable? boolean whether triggers and runs survive the end of the process; false by default
----@field key? fun(run: perilune.durable_run): string|integer for a durable automation: the key of a run, for `perilune.signal`; called when the run starts, whatever triggered it, and then recorded; `run.value` is nil if the row is deleted; if it returns nil, and by default, the key of the changed row, or the id of the run
+---@field key? fun(run: perilune.durable_run): string|integer for a durable automation: the key of a run, for `perilune.signal`, such as `"order " .. run.value.id`; `run.id`, the number of the run, raises in it after a change or an event; called when the run starts, whatever triggered it, and then recorded; `run.value` is nil if the row is deleted; if it returns nil, and by default, the key of the changed row, or the id of the run
 ---@field on_code_change? "continue"|"restart"|"stop" for a durable automation: the treatment of a run that an older version of the function started; `"continue"` by default
 ---@field enabled? boolean true by default
 ---@field db? perilune.database the default database unless given
