@@ -87,6 +87,8 @@ function date:iso8601() end
 function date:add(spans) end
 
 ---Returns the beginning of the year, month, week, day, hour, minute or second of the date. Weeks begin on Mondays.
+---
+---A condition on a `DATE` column compares the day in UTC. For the day in a zone, pass `date:components("YMD", zone)`.
 ---```lua
 ---print(perilune.date("2026-03-18"):start_of("week"):format("YMD"))
 -----> 2026-03-16
