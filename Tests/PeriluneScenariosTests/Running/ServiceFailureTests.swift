@@ -45,6 +45,14 @@ import Testing
         #expect(result.failures.map(\.message) == [])
     }
 
+    @Test func `the output of a scenario shows a failed attempt of an automation that waits for the next one`() async throws {
+        let result = try await result(Self.nightly, "t.service('service.lua')\nt.clock:advance('1h')\ncheck(1 == 2)")
+        #expect(result.failures.map(\.message) == ["check(1 == 2)"])
+        let warning = "warning: automation `nightly` failed in attempt 1 of 2, and will be tried again error="
+        #expect(result.output.contains(warning))
+        #expect(result.output.contains("service.lua:2: no route"))
+    }
+
     @Test func `a dead job fails the scenario, and its repeated attempts do not`() async throws {
         let result = try await result(
             Self.mails,
