@@ -83,6 +83,11 @@ Customer:last()  --! reversed
 Customer:take(2)  --! limit
 Customer:find_by{ name = "Ada" }  --! fetch_one
 Customer:find_by_name("Ada")  --! filter
+Customer:find(1, db)  --! Class:find
+Customer:exists(1, db)  --! Class:exists
+Customer:insert({ name = "x" }, db)  --! Class:insert
+ada:save({}, db)  --! record:save
+ada:update_changes({ name = "x" }, db)  --! record:update_changes
 Customer:count()  --! fetch_count
 db:observe(Customer:count_request(), print)  --! fetch_count(db)
 db:observe(Customer:filter{ vip = true }:count_request(), print)  --! fetch_count(db)

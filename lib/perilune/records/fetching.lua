@@ -440,7 +440,7 @@ end
 --- find: one key, a table of columns, or a list of keys, which may be empty.
 function fetching.find(class, ...)
   local db, count, key = split(class, "find", ...)
-  if count > 1 and native_records.is_database((select(-1, ...))) then arity.refuse_database("find") end
+  if count > 1 and native_records.is_database((select(-1, ...))) then arity.refuse_database("find", "Class") end
   if count ~= 1 or key == nil then
     local names, other = record_class.description(class, db).key, count > 1 and select(-1, ...) or nil
     local cure = count == 2 and type(other) == "table" and getmetatable(other) == nil and other[1] == nil
@@ -470,7 +470,7 @@ function fetching.fetch_one(class, ...)
     check_is_statement("fetch_one", key)
     return decode_one(info, native_records.fetch_record(db, key, class, select(native_records.is_database((...)) and 3 or 2, ...)))
   end
-  if count > 1 and native_records.is_database((select(-1, ...))) then arity.refuse_database("fetch_one") end
+  if count > 1 and native_records.is_database((select(-1, ...))) then arity.refuse_database("fetch_one", "Class") end
   if count > 1 then raise("argument", "fetch_one: expected a key, or SQL with its arguments, got " .. count .. " arguments") end
   return find_one("fetch_one", class, db, key)
 end
@@ -481,7 +481,7 @@ verbs.find, verbs.fetch_one = native_records.class_find, native_records.class_fe
 function fetching.exists(class, ...)
   if scope_of(class) then return fetching.fetch_one(class, ...) ~= nil end
   local db, count, key = split(class, "exists", ...)
-  if count > 1 and native_records.is_database((select(-1, ...))) then arity.refuse_database("exists") end
+  if count > 1 and native_records.is_database((select(-1, ...))) then arity.refuse_database("exists", "Class") end
   if count == 1 and (type(key) == "table" or type(key) == "string") then return find_one("exists", class, db, key) ~= nil end
   return verbs.fetch_one(class, ...) ~= nil
 end

@@ -82,7 +82,7 @@ end
 function record_options.read(verb, options)
   if options == nil then return nil end
   if carried[options] then return carried[options] end
-  if native_records.is_database(options) then arity.refuse_database(verb) end
+  if native_records.is_database(options) then arity.refuse_database(verb, verb == "update_changes" and "record" or "Class") end
   if type(options) ~= "table" or native_records.class_of(options) then
     check_is_no_column(verb, options)
     errors.raise("argument", ("%s: expected a table of options, got %s%s"):format(verb, errors.describe(options),

@@ -114,7 +114,7 @@ local function split(verb, first, ...)
     info = record_class.info_of(target)
     position = position + 1
   end
-  if native_records.is_database(arguments[position + 1]) then arity.refuse_database(verb) end
+  if native_records.is_database(arguments[position + 1]) then arity.refuse_database(verb, is_record and "record" or "Class") end
   if arguments.n > position then
     local is_column = is_record and type(arguments[position]) == "string"
     raise("argument", ("%s: too many arguments%s"):format(verb, is_column and ("; use record:update_changes{ %s = value }"):format(arguments[position]) or ""))

@@ -13,8 +13,10 @@ local function count_text(most)
 end
 
 --- Raises an error for a database that follows other arguments.
-function arity.refuse_database(method)
-  errors.raise("argument", method .. ": the database is the first argument, before all others")
+-- @tparam ?string receiver the word for the receiver, if the message could not name it: C functions no longer have it, and their only object
+--   is the database
+function arity.refuse_database(method, receiver)
+  errors.raise("argument", (receiver and receiver .. ":" or "") .. method .. ": the database is the first argument, before all others")
 end
 
 --- Raises an error for a surplus argument.
