@@ -367,6 +367,8 @@ test("an event that only an automation of another process would receive is repor
   end)
   equal({ #lines, count }, { 1, 0 })
   matches(lines[1], "the event `far` triggered nothing: `far` is not durable, so only events of its own process trigger it")
+  local is_test = perilune.context == "test"
+  matches(lines[1], is_test and "load its file with `require` in place of t.service" or "run it with `perilune automations run FILE NAME`")
   db:execute("UPDATE perilune_schedule SET trigger = 'event near'")
   local automation = perilune.automation{ name = "near", on = { event = "near" }, run = function() end }
   equal(warnings_of(function() perilune.emit("near") end), {})

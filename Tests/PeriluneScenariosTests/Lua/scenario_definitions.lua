@@ -166,6 +166,11 @@ test("templates are layers, and unknown ones are errors", function()
     "b_scenario.lua:1: no template `tow`; did you mean `two`?")
 end)
 
+test("an unknown template without a similar name leads to support.lua", function()
+  matches(fails("unknown_template", language().load, "a_scenario.lua", 'scenario("s", { template = "of_others" }, function(t) end)').message,
+    "Available: base, empty; a template that several files use belongs in support.lua")
+end)
+
 test("a template that fails leaves no database", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY)")
   local S = language()

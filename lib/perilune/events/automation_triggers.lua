@@ -184,8 +184,10 @@ local warned = {}
 local function warn_of_other(name, automation)
   if warned[name] then return end
   warned[name] = true
-  perilune.log.warning(("the event `%s` triggered nothing: `%s` is not durable, so only events of its own process trigger it. Set `durable = true` "
-    .. "in its definition, or run it with `perilune automations run FILE NAME`"):format(name, automation), { automation = automation })
+  local cure = "Set `durable = true` in its definition, or run it with `perilune automations run FILE NAME`"
+  if perilune.context == "test" then cure = "In a scenario, load its file with `require` in place of t.service, or emit the event in the service" end
+  perilune.log.warning(("the event `%s` triggered nothing: `%s` is not durable, so only events of its own process trigger it. %s"):format(name, automation, cure),
+    { automation = automation })
 end
 
 --- Triggers all automations that have an event as their trigger. Returns their number.

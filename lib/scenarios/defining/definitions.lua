@@ -280,7 +280,8 @@ function scenario_definitions.check_templates()
   local function check(name, wanted_by)
     if name == nil or name == "base" or name == "empty" or scenario_definitions.templates_by_name[name] then return end
     local _, err = pcall(errors.raise_unknown, "template", name, known)
-    errors.raise("unknown_template", ("%s:%d: %s"):format(wanted_by.file, wanted_by.line, err.message))
+    local cure = err.suggestion and "" or "; a template that several files use belongs in support.lua"
+    errors.raise("unknown_template", ("%s:%d: %s%s"):format(wanted_by.file, wanted_by.line, err.message, cure))
   end
   for _, entry in ipairs(scenario_definitions.scenarios) do check(entry.template, entry) end
   for _, entry in ipairs(scenario_definitions.templates) do check(entry.on, entry) end

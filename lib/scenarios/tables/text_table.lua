@@ -69,7 +69,8 @@ end
 local function split_line(what, line, number)
   local inside = line:match("^|(.*)|$")
   if not inside then
-    fail(what, "line %d of the text table: expected | cell | cell |, got %s", number, line)
+    local has_rest = line:find("^|.*%.%.%.$") and "; `...` is a cell, too: end the line with `|`" or ""
+    fail(what, "line %d of the text table: expected | cell | cell |, got %s%s", number, line, has_rest)
   end
   local cells, is_open = scenario_text_table.split(inside, "|")
   if is_open then fail(what, "line %d of the text table: unterminated quote: %s", number, line) end
