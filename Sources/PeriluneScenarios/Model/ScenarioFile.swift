@@ -44,7 +44,7 @@ package enum ScenarioFiles {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
             let isNamed = path.contains("::")
-            let use = isNamed ? "; use FILE:LINE for one scenario, or FILE --filter NAME" : ""
+            let use = isNamed ? "; use FILE:LINE for one scenario, or FILE --filter NAME" : useOfCurrentFolder()
             throw ScenarioUsageError("no file or folder `\(path)` exists\(use)")
         }
         let parent = ScenarioLocation.folder(of: path)
@@ -55,6 +55,12 @@ package enum ScenarioFiles {
         let folder = path == "." ? "" : path
         let files = names.compactMap { $0 as? String }.filter { $0.hasSuffix(suffix) }.sorted()
         return files.map { ScenarioLocation(path: ScenarioLocation.path($0, in: folder), under: folder) }
+    }
+
+    /// Returns the end of a message about a missing path, if the current folder has scenario files of its own.
+    private static func useOfCurrentFolder() -> String {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: ".")) ?? []
+        return names.contains { $0.hasSuffix(suffix) } ? "; `perilune test .` runs the scenario files of the current folder" : ""
     }
 
     /// Returns the Lua files below a folder that are neither scenario files nor support files, sorted by path.

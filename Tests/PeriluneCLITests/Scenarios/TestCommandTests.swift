@@ -412,4 +412,12 @@ import Testing
         #expect(result.status == 64)
         #expect(result.errors.contains(message), "\(result.errors)")
     }
+
+    @Test func `without a folder scenarios, the scenario files of the current folder are mentioned`() throws {
+        let folder = try TestFolder(["a_scenario.lua": "scenario('one', function(t) check(true) end)"])
+        let result = try CommandProcess(TestFolder.binary, ["test"], in: folder).wait()
+        #expect(result.status == 64)
+        let message = "no file or folder `scenarios` exists; `perilune test .` runs the scenario files"
+        #expect(result.errors.contains(message), "\(result.errors)")
+    }
 }
