@@ -230,7 +230,7 @@ local handler = {}
 function handler:cancel() end
 
 ---Waits until no job is running in this process and none is ready. If the queue is paused, it waits only for the running jobs: ready jobs
----remain.
+---remain. It does not wait for the next attempt of a failed job: `jobs:counts().delayed` counts these.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---local handler = jobs:handle(function(job) print(job.payload) end)
