@@ -49,7 +49,7 @@ struct ImportCommand: ParsableCommand {
               perilune import *.csv --table visit --create --database visits.sqlite
               perilune import a.json --table a --primary-key id --upsert --database a.db
               perilune import a.csv --null NA --table air --create --database air.sqlite
-              perilune import a.txt --separator '|' --columns b,,c --table a --database a.db
+              perilune import a --separator '|' --columns b,,c --table a --database a.db
               perilune import - --format jsonl --table a --database a.db < a.jsonl
 
             EXIT STATUS: 0 success, 1 the table does not exist or does not match, 64 usage
@@ -208,7 +208,7 @@ struct ImportCommand: ParsableCommand {
         CommandOutput.note(text, colors)
         guard let badRows, let errors else { return }
         guard outcome.badCount > 0 else {
-            // The rows of an earlier import must not look like those of this one.
+            // Rows of an earlier import would look like invalid rows of this import.
             if DatabaseFile.isFile(errors) { try badRows.finish() }
             return
         }
