@@ -132,7 +132,7 @@ enum ConsoleCommands {
         Command(name: "models", argument: "", summary: "list the record classes and their associations"),
         Command(name: "plan", argument: "STATEMENT", summary: "show the query plan of a statement or a request"),
         Command(name: "last", argument: "", summary: "show the last value again, in full"),
-        Command(name: "save", argument: "FILE", summary: "write the last value to a file: .csv, .json, .md, ..."),
+        Command(name: "save", argument: "FILE [SQL]", summary: "write the last value, or rows, to a file: .csv, .json, ..."),
         Command(name: "chart", argument: "[SELECT]", summary: "draw the last value, or the rows of a statement"),
         Command(name: "read", argument: "FILE", summary: "run a file of SQL and Lua; stop at its first error"),
         Command(name: "import", argument: "FILE [TABLE]", summary: "import CSV, TSV or JSON; create the table if needed"),

@@ -5,8 +5,13 @@ internal import PeriluneScenarios
 
 /// Console commands that read and write files and draw charts.
 extension ConsoleSession {
-    /// Saves the rows of the last value to a file whose extension determines the format.
-    func save(_ path: String) async {
+    /// Saves the rows of the last value, or of the SQL statement after the name, to a file whose extension determines the format.
+    func save(_ text: String) async {
+        var path = text
+        if let (file, sql) = Self.fileAndStatement(text) {
+            guard await evaluate(sql, as: "console:save") else { return }
+            path = file
+        }
         guard !path.isEmpty else {
             return show(error: ErrorReport(":save: expected the name of a file, such as result.csv", kind: "usage"))
         }
@@ -24,15 +29,27 @@ extension ConsoleSession {
         }
     }
 
+    /// Returns the name of a file and the SQL statement after it; `nil` for other text, such as a name with spaces.
+    private static func fileAndStatement(_ text: String) -> (file: String, sql: String)? {
+        guard let end = text.firstIndex(where: \.isWhitespace) else { return nil }
+        let file = String(text[..<end]), sql = String(text[end...]).trimmed
+        return ResultFormat(fileName: file) != nil && ConsoleInput(sql).isSQL ? (file, sql) : nil
+    }
+
+    /// Evaluates an SQL statement or a Lua expression, whose value becomes the last one. Returns whether it succeeded.
+    private func evaluate(_ text: String, as name: String) async -> Bool {
+        let evaluator = place.evaluator
+        let isSQL = ConsoleInput(text).isSQL
+        let values = await evaluate(named: name, text) {
+            isSQL ? try await evaluator.run(sql: text) : try await evaluator.run(lua: text, named: name)
+        }
+        return values != nil
+    }
+
     /// Draws a chart of the last value, or of the rows of an SQL statement or a Lua expression.
     func chart(_ text: String) async {
         if !text.isEmpty {
-            let evaluator = place.evaluator
-            let isSQL = ConsoleInput(text).isSQL
-            let values = await evaluate(named: "console:chart", text) {
-                isSQL ? try await evaluator.run(sql: text) : try await evaluator.run(lua: text, named: "console:chart")
-            }
-            guard values != nil else { return }
+            guard await evaluate(text, as: "console:chart") else { return }
         }
         guard let rows = await lastRows(":chart") else { return }
         await reportingFailures {

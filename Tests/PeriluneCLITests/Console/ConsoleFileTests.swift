@@ -19,6 +19,11 @@ import Testing
         #expect(console.run(":save library.sqlite.csv/x.csv").first?.hasPrefix("error:") == true)
         _ = console.run("6 * 7")
         #expect(console.run(":save x.csv").first == "error: :save: the last value has no rows")
+        #expect(console.run(":save two.csv SELECT id FROM book ORDER BY id LIMIT 2") == ["2 rows written to two.csv"])
+        #expect(try folder.read("two.csv") == "id\n1\n2\n")
+        #expect(console.run(":save two copies.csv") == ["2 rows written to two copies.csv"])
+        #expect(console.run(":save no.csv SELECT x FROM book").first == "error: no such column: x")
+        #expect(!folder.exists("no.csv"))
         #expect(console.end() == 0)
     }
 
