@@ -181,7 +181,9 @@ struct ChartAxis: Equatable {
         if value == value.rounded(), abs(value) < 1e15 { return ConsoleRenderer.grouped(Int(value)) }
         let text = abs(value) >= 1e15 || abs(value) < 1e-4 ? String(format: "%.4g", value) : String(format: "%.4f", value)
         guard text.contains("."), !text.contains("e") else { return text }
-        let trimmed = text.reversed().drop { $0 == "0" }.drop { $0 == "." }
-        return String(trimmed.reversed())
+        let trimmed = String(text.reversed().drop { $0 == "0" }.drop { $0 == "." }.reversed())
+        let whole = trimmed.prefix { $0 != "." }, digits = whole.drop { $0 == "-" }
+        guard digits.count > 3, let number = Int(digits) else { return trimmed }
+        return whole.prefix { $0 == "-" } + ConsoleRenderer.grouped(number) + trimmed[whole.endIndex...]
     }
 }
