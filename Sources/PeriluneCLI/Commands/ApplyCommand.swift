@@ -75,11 +75,15 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
         } catch let error as PlanError {
             var report = ErrorReport(error)
             if report.kind == "conflict" || report.kind == "schema" {
-                report.help = "nothing was applied; preview the script again, or run it without --preview"
+                report.help =
+                    undo
+                    ? "nothing was reverted; the database no longer has the values that the plan wrote, so change the rows by hand"
+                    : "nothing was applied; preview the script again, or run it without --preview"
                 if error.conflict?.isInUnchangedColumns == true {
                     report.help = "the plan changes other columns of the row; use --changed-columns-only to compare only those"
                 }
             }
+            if undo { report.message = report.message.replacing("since the plan was made", with: "since the plan was applied") }
             throw CommandFailure(report)
         }
     }

@@ -295,6 +295,10 @@ import Testing
         #expect(again.errors.contains("  help  nothing was applied; "))
         let undone = try folder.perilune("apply", "x.plan", "--undo", "-y")
         #expect(undone.status == 0)
+        // The rows do not have the values of the plan any more.
+        let conflict = try folder.perilune("apply", "x.plan", "--undo", "-y")
+        #expect(conflict.status == 1 && !conflict.errors.contains("since the plan was made"), "\(conflict.errors)")
+        #expect(conflict.errors.contains("  help  nothing was reverted; "), "\(conflict.errors)")
         #expect(try titles(folder) == "{\"t\":\"Typee,Omoo,Mardi\"}\n")
     }
 
