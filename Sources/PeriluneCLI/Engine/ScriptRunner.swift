@@ -89,6 +89,28 @@ struct ScriptRunner {
         let bytes: [UInt8]
         /// Whether the source is code on the command line, whose values are shown.
         var isCode = false
+
+        /// Whether the first statement returns a function, or a table that begins with the functions of a migration.
+        var isMigration: Bool {
+            var rest = bytes[...]
+            func skip(_ word: StaticString) -> Bool {
+                rest = rest.drop { $0 == 0x20 || $0 &- 0x09 < 5 }
+                let word = Array("\(word)".utf8)
+                guard rest.starts(with: word) else { return false }
+                rest = rest.dropFirst(word.count)
+                return true
+            }
+            if bytes.first == UInt8(ascii: "#") { rest = rest.drop { $0 != 0x0A } }
+            while skip("--") {
+                // A long comment may contain anything, so scripts that begin with one are not examined.
+                if rest.starts(with: [0x5B, 0x5B]) || rest.starts(with: [0x5B, 0x3D]) { return false }
+                rest = rest.drop { $0 != 0x0A }
+            }
+            guard skip("return") else { return false }
+            if skip("function") { return rest.first == UInt8(ascii: "(") || rest.first == 0x20 }
+            guard skip("{"), skip("up") || skip("down") else { return false }
+            return skip("=")
+        }
     }
 
     /// The result of running scripts: an exit status or a failure.
@@ -129,6 +151,11 @@ struct ScriptRunner {
                         try await showValues(of: script, on: host)
                     } else {
                         try await host.run(bytes: script.bytes, named: script.name, commandLineBytes: request.arguments)
+                        if script.isMigration {
+                            CommandOutput.note(
+                                "\(script.name) only returns functions, which were not called; `perilune migrate FOLDER` runs "
+                                    + "the migrations of a folder", colors)
+                        }
                     }
                 }
             }

@@ -47,6 +47,19 @@ import Testing
         #expect((result.status, result.output, result.errors) == (0, output, ""))
     }
 
+    @Test(arguments: [
+        ("return function(db) error('x') end", true), ("#!x\n-- A schema.\n\n--\nreturn function (db) end\n", true),
+        ("return {\n  up = function(db) end,\n}", true), ("local function f() end return f", false), ("return functional", false),
+        ("return { upper = 1 }", false), ("--[[\nreturn function() end\n]] print()", false), ("print() return 1", false),
+    ])
+    func `a migration that is run as a script is noted, because nothing calls its functions`(text: String, isNoted: Bool) throws {
+        let folder = try TestFolder(["s.lua": text])
+        let result = try folder.perilune("run", "s.lua")
+        let note =
+            "s.lua only returns functions, which were not called; `perilune migrate FOLDER` runs the migrations of a folder\n"
+        #expect((result.status, result.errors) == (0, isNoted ? note : ""))
+    }
+
     @Test func `arguments reach the script unchanged`() throws {
         let folder = try TestFolder(["a.lua": "for i, a in ipairs(arg) do print(i, a) end"])
         let result = try folder.perilune("run", "a.lua", "--", "--frob", "-v", "--", "--database", "", "é")
