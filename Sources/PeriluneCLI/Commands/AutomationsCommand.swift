@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The command `perilune automations`.
 struct AutomationsCommand: ParsableCommand, DatabaseCommand {
-    static let databaseHelp = "The database file; a temporary database in memory by default."
+    static let databaseHelp = "The database file; without one, also in the settings, a temporary database in memory."
 
     static let configuration = CommandConfiguration(
         commandName: "automations",
@@ -110,6 +110,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 The state is ready, running, disabled, stopped (no process runs it), paused
                 (a queue), or unknown: the automation has run by hand, but never in a service,
                 which is not wrong. If several processes run it, the first one is shown.
+                last_success and last_failure are the times when these runs began.
                 """)
 
         @Option(help: ArgumentHelp("How long a run or a job may last.", valueName: "time"))

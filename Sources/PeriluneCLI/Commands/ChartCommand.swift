@@ -97,7 +97,7 @@ struct ChartCommand: ParsableCommand {
 }
 
 extension ChartCommand: DatabaseCommand {
-    static var databaseHelp: String { "The database file, which must exist; without it, an empty database in memory." }
+    static var databaseHelp: String { QueryCommand.databaseHelp }
 }
 
 /// A formatter that collects the rows of a result.

@@ -11,7 +11,8 @@ struct CompletionCommand: ParsableCommand {
 
             EXAMPLES:
               source <(perilune completion bash)
-              perilune completion bash > ~/.local/share/bash-completion/completions/perilune
+              perilune completion bash > \\
+                ~/.local/share/bash-completion/completions/perilune
               perilune completion zsh > ~/.zfunc/_perilune
               perilune completion fish > ~/.config/fish/completions/perilune.fish
             """.paragraphs)

@@ -39,7 +39,7 @@ struct ConsoleCommand: AsyncParsableCommand {
             """.paragraphs)
 
     @Argument(
-        help: "The database file; a temporary database in memory by default.",
+        help: "The database file; without one, also in the settings, a temporary database in memory.",
         completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
     var file: String?
 

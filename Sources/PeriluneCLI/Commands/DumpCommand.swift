@@ -23,7 +23,7 @@ struct DumpCommand: ParsableCommand {
               perilune dump --database shop.sqlite > shop.sql
               perilune dump customer --database shop.sqlite --data-only
               perilune dump --database shop.sqlite | gzip > shop.sql.gz
-              perilune dump --database shop.sqlite | perilune restore --database copy.sqlite
+              perilune dump --database shop.sqlite | perilune restore --database new.sqlite
 
             EXIT STATUS: 0 success, 1 a table is missing, 64 usage error, 65 the file is not
             a database, or damaged: the dump has the rows that can be read, 74 a file cannot

@@ -6,7 +6,8 @@ internal import Perilune
 extension ResultFormat: ExpressibleByArgument {}
 
 struct QueryCommand: ParsableCommand, DatabaseCommand {
-    static let databaseHelp = "The database file, which must exist; without it, an empty database in memory."
+    static let databaseHelp =
+        "The database file, which must exist; without one, also in the settings, an empty database in memory."
 
     static let configuration = CommandConfiguration(
         commandName: "query",
@@ -22,7 +23,7 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
             infinity Inf, which `import` reads as text. Lines of all formats end with LF.
 
             EXAMPLES:
-              perilune query --database x.sqlite 'SELECT * FROM shop WHERE id = :id' -p id=7
+              perilune query --database x.sqlite 'SELECT * FROM shop WHERE id = :n' -p n=7
               perilune query --database x.sqlite --format csv 'SELECT * FROM shop' > a.csv
               perilune query --database x.sqlite --output shop.html 'SELECT * FROM shop'
               perilune query --database x.sqlite --write 'DELETE FROM shop WHERE id = 17'

@@ -17,7 +17,7 @@ struct RestoreCommand: ParsableCommand {
 
             EXAMPLES:
               perilune restore shop.sql --database copy.sqlite
-              perilune dump --database shop.sqlite | perilune restore --database copy.sqlite
+              perilune dump --database shop.sqlite | perilune restore --database new.sqlite
               gunzip -c shop.sql.gz | perilune restore - --database copy.sqlite
 
             EXIT STATUS: 0 success, 1 a statement fails, as in a file that is not SQL, 64

@@ -11,15 +11,17 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         discussion: """
             The script finds the database in `db`, its arguments in `...` and `arg`, and
             modules in the folder of its file and in the paths of the environment variable
-            LUA_PATH. Without --database it uses a temporary database in memory.
+            LUA_PATH. If neither --database nor PERILUNE_DATABASE nor a perilune.toml names
+            a database, it uses a temporary one in memory.
 
             Arguments are strings, also NAME=8: the script reads `tonumber((...))`, or takes
             NAME=VALUE apart with `(...):match("^(%w+)=(.*)$")`.
 
             Options come before FILE or directly after it. The first argument after FILE
             that is not an option, and all that follow it, are passed to the script. Of
-            these, options of `perilune run` such as --database are refused. Put `--` after
-            FILE to pass options to the script: `perilune run FILE -- 2026-03 --database x`.
+            these, options of `perilune run` such as --database, and names that resemble
+            them, are refused. Put `--` after FILE to pass options to the script:
+            `perilune run FILE -- 2026-03 --database x`.
 
             EXAMPLES:
               perilune run report.lua --database shop.sqlite 2026-03
@@ -45,7 +47,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
             goes to standard output; what the script prints goes to standard error.
 
               perilune run close.lua --database shop.sqlite --preview --save close.plan
-              perilune run nightly.lua --database shop.sqlite --preview --check || echo work
+              perilune run close.lua --database shop.sqlite --preview --check || echo work
 
             TRACE: --trace shows each SQL statement when it starts, --trace profile when it
             ends, with its duration. --slow 100ms lists the statements that took longer,

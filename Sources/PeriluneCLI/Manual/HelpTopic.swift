@@ -24,8 +24,10 @@ struct HelpTopic {
         for arguments: [String], isPaged: Bool, commands: [String: any ParsableCommand.Type],
         help: (any ParsableCommand.Type) -> String
     ) throws -> Bool {
-        guard arguments.count == 2, arguments[0] == "help" else { return false }
-        let name = arguments[1]
+        guard arguments.count > 1, arguments[0] == "help" else { return false }
+        // Topics such as `text tables` have names of several words. Other words after the first name subcommands.
+        let name = arguments.dropFirst().joined(separator: " ")
+        guard arguments.count == 2 || names.contains(name.lowercased()) else { return false }
         if name == "--json" {
             try StandardStreams.write(answer("json"))
             try StandardStreams.flush()

@@ -2,6 +2,8 @@ import Foundation
 import PeriluneTestTools
 import Testing
 
+@testable import PeriluneCLI
+
 /// `perilune help NAME`.
 @Suite(.startsPrograms) struct HelpTopicTests {
     @Test func `help on a function shows its call, its errors and an example`() throws {
@@ -11,6 +13,30 @@ import Testing
         for part in ["returns  perilune.row[]", "raises   sql: ", "    print(#rows, rows[1].title)"] {
             #expect(result.output.contains(part), "\(part) is not in:\n\(result.output)")
         }
+    }
+
+    @Test(arguments: ["text tables", "exit statuses", "Text Tables"])
+    func `a topic of two words needs no quotes`(_ topic: String) throws {
+        let folder = try TestFolder(), quoted = try folder.perilune("help", topic)
+        let words = topic.split(separator: " ").map(String.init)
+        let result = try folder.perilune("help", words[0], words[1])
+        #expect((result.status, result.output, result.errors) == (0, quoted.output, ""))
+        #expect(!result.output.isEmpty)
+        #expect(try folder.perilune("help", words[0], "x").errors.hasPrefix("error: unknown command \(words[0])"))
+        #expect(try folder.perilune("help", "automations", "status").output.contains("perilune automations status"))
+    }
+
+    @Test func `examples of commands are not wrapped at 80 columns`() throws {
+        let folder = try TestFolder()
+        var count = 0
+        for command in try CommandDescription.read(PeriluneCommand.self).all {
+            let lines = (command.discussion ?? "").split(separator: "\n").filter { $0.hasPrefix("  ") }
+            for line in lines { #expect(line.count < 80, "\(line)") }
+            count += lines.count
+        }
+        #expect(count > 40)
+        let help = try folder.perilune("help", "query").output
+        #expect(help.contains("\n  perilune query --database x.sqlite 'SELECT * FROM shop WHERE id = :n' -p n=7\n"))
     }
 
     @Test(arguments: ["many", "t.make.customer:many", "t.make:many", "t.make"])
