@@ -23,7 +23,7 @@ import Testing
         try #require(made.status == 0, "\(made.errors)")
     }
 
-    /// Runs a command line in the folder while nobody but root may write to it.
+    /// Runs a command line in the folder while only root may write to it.
     private func read(_ line: String) throws -> CommandResult {
         try folder.shell(Self.reader + "chmod 644 a.sqlite; chmod 555 .; \(line); status=$?; chmod 755 .; exit $status")
     }
