@@ -148,7 +148,7 @@ struct ValueForms: OptionSet, Equatable, Sendable {
 
     /// Returns the form of a possible or impossible ISO 8601 date with an optional time; `nil` for other text.
     private static func date(_ bytes: [UInt8]) -> ValueForms? {
-        guard bytes.count >= 10 else { return nil }
+        guard bytes.count >= 10, bytes[4] == UInt8(ascii: "-") else { return nil }
         let pattern = Array("0000-00-00".utf8)
         guard zip(bytes, pattern).allSatisfy({ $1 == 0x30 ? $0 &- 0x30 < 10 : $0 == $1 }) else { return nil }
         guard bytes.count == 10 || bytes.count >= 16 && (bytes[10] == 0x20 || bytes[10] == UInt8(ascii: "T")) else { return nil }
