@@ -65,6 +65,7 @@ struct DatabaseExamination {
         findings += try despiteDamage("the schema") { try schema(tables) }
         findings += try despiteDamage("foreign keys") { try foreignKeys(tables) }
         findings += keysWithoutIndex(tables)
+        findings += try despiteDamage("columns of dates") { try dates(tables) }
         findings += try despiteDamage("jobs and runs of automations") { try DurableExamination(path: path, db: db).findings() }
         return isCopy ? findings : try findings + journal() + pages() + processes()
     }
@@ -125,6 +126,23 @@ struct DatabaseExamination {
                     verdict: .warning, text: "an index uses the collation \($0), which is not defined", cure: Self.extensionAdvice
                 )
             }
+    }
+
+    /// Returns a warning for each column with times that do not sort with the times that records write.
+    private func dates(_ tables: [TableDescription]) throws -> [Finding] {
+        try tables.filter { $0.kind == "table" && $0.flaw == nil }.flatMap { table in
+            try table.columns.compactMap { column in
+                let content = DeclaredType(column.type).content
+                guard column.hidden == 0, content == .day || content == .date else { return nil }
+                let name = column.name.quotedName, owner = table.name.quotedName
+                let condition = "\(name) LIKE '____-__-__T%' AND julianday(\(name)) IS NOT NULL"
+                let isThere = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(owner) WHERE \(condition))") == true
+                guard isThere else { return nil }
+                return Finding(
+                    verdict: .warning, text: "\(table.name)(\(column.name)) has times with a T, which conditions of records miss",
+                    cure: "UPDATE \(owner) SET \(name) = strftime('%Y-%m-%d %H:%M:%f', \(name)) WHERE \(condition)")
+            }
+        }
     }
 
     private func foreignKeys(_ tables: [TableDescription]) throws -> [Finding] {

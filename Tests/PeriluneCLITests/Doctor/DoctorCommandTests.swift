@@ -1,3 +1,4 @@
+import Foundation
 import PeriluneLua
 import PeriluneTestTools
 import Testing
@@ -23,14 +24,25 @@ import Testing
                 "ok       every foreign key has an index\n"))
     }
 
-    @Test func `doctor wants no index for the transactions of a history, whose rows are never deleted`() throws {
+    @Test func `doctor reports times with a T in columns of dates, and its cure converts them`() throws {
         let folder = try TestFolder()
+        let values = "('2026-11-20T08:46:00+01:00', 'T', '2026-11-20T08:46:00Z'), ('2026-11-20 09:00:00.000', 'x', 'y')"
         let made = try folder.perilune(
             "run", "--database", "a.sqlite", "-e",
-            "db:execute 'CREATE TABLE t (id INTEGER PRIMARY KEY)' perilune.history(perilune.record('t')):install(db)")
-        #expect(made.status == 0, "\(made.errors)")
+            "db:execute[[CREATE TABLE e (at DATETIME, d DATE, s TEXT); INSERT INTO e VALUES \(values)]]")
+        try #require(made.status == 0, "\(made.errors)")
         let result = try folder.perilune("doctor", "--database", "a.sqlite")
-        #expect(result.output.contains("ok       every foreign key has an index\n"), "\(result.output)")
+        #expect(result.status == 0)
+        let lines = result.output.split(separator: "\n").map(String.init)
+        let finding = "warning  e(at) has times with a T, which conditions of records miss"
+        let index = try #require(lines.firstIndex(of: finding), "\(result.output)")
+        #expect(!result.output.contains("e(d)") && !result.output.contains("e(s)"))
+        let cure = lines[index + 1].trimmingCharacters(in: .whitespaces)
+        let cured = try folder.perilune("query", cure, "--write", "--database", "a.sqlite")
+        #expect(cured.status == 0, "\(cured.errors)")
+        let times = try folder.perilune("query", "SELECT at FROM e", "--format", "tsv", "--database", "a.sqlite")
+        #expect(times.output == "at\n2026-11-20 07:46:00.000\n2026-11-20 09:00:00.000\n")
+        #expect(try !folder.perilune("doctor", "--database", "a.sqlite").output.contains("times with a T"))
     }
 
     @Test func `doctor reports a damaged database and still runs the other checks`() throws {
