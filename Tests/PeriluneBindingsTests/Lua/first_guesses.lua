@@ -2483,7 +2483,7 @@ db:add_collation("size", function(a, b) return #a < #b end) return Product:order
 ]==])
 end)
 
-test("expressions are no associations to annotate or join, and the errors name annotated_with and filter", function()
+test("expressions are refused in place of associations, and the errors name annotated_with and filter", function()
   guesses([==[%s]==], [==[
 Customer:annotated_with_optional(Customer.invoices:count():as("count"))  --! use annotated_with(expression:as("name")) for an expression
 Customer:annotated_with_required(Customer.c.name)  --! use annotated_with(expression:as("name")) for an expression
@@ -2503,4 +2503,24 @@ Customer:filter_key(1):select((perilune.date("2036-01-04"):format("%Y%m%d") - c.
 Customer:filter_key(1):select((perilune.date("2036-01-05"):format("%Y%m%d") - c.created_at:strftime("%Y%m%d")) // 10000):fetch_value()  --> 10
 (perilune.date("2025-02-28"):format("%Y%m%d") - perilune.date("2012-02-29"):format("%Y%m%d")) // 10000  --> 12
 ]==])
+end)
+
+test("objects and arrays that JSON was decoded to are written as columns and lists", function()
+  db:execute("CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT, data JSON); CREATE TABLE book (id INTEGER PRIMARY KEY, shelf_id REFERENCES shelf, title)")
+  local Shelf, Book = perilune.record("shelf", { types = { data = "json" } }), perilune.record("book")
+  Shelf.books = Shelf:has_many(Book)
+  local decode = perilune.json.decode
+  local shelf = Shelf:insert(decode '{"name":"a","data":{"k":[1,2]}}')
+  equal({ #Shelf:insert_all(decode '[{"name":"b"},{"name":null}]'), #Shelf:insert_all{ decode '{"name":"c"}', decode '{"id":9}' } }, { 2, 2 })
+  equal({ Shelf:upsert_all(decode '[{"id":9,"name":"i"},{"id":10}]'), Shelf:upsert(decode '{"id":10,"name":"j"}').name }, { 2, "j" })
+  equal({ Shelf:find_or_insert(decode '{"name":"j"}').id, Shelf:find_or_insert({ name = "k" }, decode '{"id":20}').id }, { 10, 20 })
+  equal({ shelf:books():insert(decode '{"title":"x"}').title, #shelf:books():insert_all(decode '[{"title":"y"}]') }, { "x", 1 })
+  local nested = Shelf:save_nested(decode '{"name":"n","books":[{"title":"v"},{"title":"w"}]}')
+  equal(Book:filter{ shelf_id = nested.id }:order("title"):select("title"):fetch_values(), { "v", "w" })
+  equal({ Shelf:find(shelf.id).data.k[2], Shelf:find(3).name, Shelf:fetch_count() }, { 2, nil, 9 })
+  for _, wrong in ipairs{ '{"name":"a"}', '["a"]', '[["a"]]', '[{"x":1}]' } do
+    equal((pcall(Shelf.insert_all, Shelf, decode(wrong))), false)
+  end
+  equal((pcall(Shelf.insert, Shelf, decode '[{"name":"a"}]')), false)
+  equal(Shelf:fetch_count(), 9)
 end)

@@ -25,6 +25,7 @@ local public = {}
 
 local function check_fields(method, position, fields)
   if fields == nil then return {} end
+  if type(fields) == "table" and getmetatable(fields) ~= nil then fields = require("perilune.runtime.json").columns(fields) end
   if type(fields) == "table" and getmetatable(fields) == nil then return fields end
   raise("argument", ("%s: argument %d: expected a table of columns, got %s; use %s{ column = value }"):format(method, position, errors.describe(fields), method))
 end
@@ -114,6 +115,7 @@ end
 --- Returns the record for the argument of a verb that inserts: a new record or a table of columns.
 local function record_of(self, method, db, given)
   if native_records.class_of(given) then return adopt(self, method, db, given) end
+  if type(given) == "table" and getmetatable(given) ~= nil then given = require("perilune.runtime.json").columns(given) end
   if type(given) ~= "table" or getmetatable(given) ~= nil then
     raise("argument", ("%s: expected a record or a table of columns, got %s"):format(method, errors.describe(given)))
   elseif given[1] ~= nil then
@@ -183,6 +185,7 @@ function public:insert_all(...)
   local db, list, options = database_argument.take("insert_all", 2, ...)
   check_linked(self, "insert_all")
   db = request_plans.database_for(db, "insert_all")
+  if type(list) == "table" and getmetatable(list) ~= nil then list = require("perilune.runtime.json").rows(list) end
   if type(list) ~= "table" or getmetatable(list) ~= nil then
     raise("argument", "insert_all: expected a list of records, got " .. errors.describe(list))
   end

@@ -146,6 +146,7 @@ function read(context, class, value)
     end
     return read_record(context, class, value)
   end
+  if type(value) == "table" and getmetatable(value) ~= nil then value = require("perilune.runtime.json").columns(value) end
   if type(value) == "table" and getmetatable(value) == nil and value[1] == nil then return read_values(context, class, value) end
   raise("argument", ("%s: expected a record of `%s` or a table of columns, got %s"):format(verb, class_properties.table(class),
     type(value) == "table" and value[1] ~= nil and "a list" or errors.describe(value)))

@@ -69,6 +69,7 @@ local function check_record(info, verb, value, db)
     end
     raise("argument", ("%s: expected a record of %s, got one of %s"):format(verb, info.name, record_class.other_name(found, info)))
   end
+  if type(value) == "table" and getmetatable(value) ~= nil then value = require("perilune.runtime.json").columns(value) end
   if type(value) ~= "table" or getmetatable(value) ~= nil then
     raise("argument", ("%s: expected a record of %s or a table of columns, got %s%s")
       :format(verb, info.name, errors.describe(value), (type(value) == "number" or type(value) == "string") and cures_of_keys[verb] or ""))
@@ -394,14 +395,17 @@ local function write_each(class, db, list, options, verb)
 end
 
 --- Raises for a list with keys other than 1 to n, because their values would not be inserted. The usual causes are fields without braces
--- around them, and gaps.
+-- around them, and gaps. Returns the list, with decoded JSON objects replaced by tables of columns.
 local function check_list(verb, list)
+  if type(list) == "table" and (getmetatable(list) ~= nil or getmetatable(list[1]) ~= nil) then
+    list = require("perilune.runtime.json").rows(list)
+  end
   if type(list) ~= "table" or getmetatable(list) ~= nil then
     raise("argument", verb .. ": expected a list of records, got " .. errors.describe(list))
   end
   local count = #list
   -- Usually nothing follows the last element.
-  if next(list, count > 0 and count or nil) == nil then return end
+  if next(list, count > 0 and count or nil) == nil then return list end
   for key in next, list do
     local is_element = math.type(key) == "integer" and key >= 1 and key <= count
     if not is_element and key ~= "n" then
@@ -409,6 +413,7 @@ local function check_list(verb, list)
         type(key) == "string" and "; use {{ column = value }} for a list of one" or ""))
     end
   end
+  return list
 end
 
 --- Returns the list with all associated records replaced by columns, for code that handles only columns.
@@ -429,7 +434,7 @@ end
 local function split_list(verb, class, ...)
   local info = record_class.require_class(verb, class)
   local db, list, options, rest = database_and_rest(...)
-  check_list(verb, list)
+  list = check_list(verb, list)
   if rest ~= nil then raise("argument", verb .. ": too many arguments") end
   record_class.description(class, db) -- determines whether Lua must handle the writes
   for ancestor in record_class.ancestors(info) do

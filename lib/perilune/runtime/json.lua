@@ -28,6 +28,23 @@ function json.object(members)
   return setmetatable(members or {}, object_metatable)
 end
 
+--- Returns a decoded object as a table of columns, without its mark. Returns other values unchanged.
+function json.columns(value)
+  if getmetatable(value) ~= object_metatable then return value end
+  local columns = {}
+  for name, element in next, value do columns[name] = element end
+  return columns
+end
+
+--- Returns a decoded array as a list without a mark, whose objects are tables of columns. Returns other lists unchanged, unless they begin
+-- with a decoded object.
+function json.rows(list)
+  if getmetatable(list) ~= array_metatable and getmetatable(list[1]) ~= object_metatable then return list end
+  local rows = {}
+  for position, element in next, list do rows[position] = json.columns(element) end
+  return rows
+end
+
 -- MARK: - Writing
 
 --- Raises an error object for the functions below, which is caught by `attempt`.
