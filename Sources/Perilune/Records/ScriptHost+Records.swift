@@ -54,8 +54,7 @@ extension ScriptHost {
 
         /// Calls a method of the record and ignores its result.
         ///
-        /// - Throws: `LuaError`, with kind `record_not_found` if the record does not exist; also if the method does not exist or raises an
-        ///   error.
+        /// - Throws: `LuaError` if the record does not exist (kind `record_not_found`), or if the method does not exist or raises an error.
         public func call<each Argument: Encodable & Sendable>(_ method: String, _ argument: repeat each Argument) async throws {
             let steps = steps.adding(.init(method, repeat each argument))
             try await host.exclusively(.call(steps.description)) { host in _ = try await steps.run(in: host) }
@@ -63,7 +62,7 @@ extension ScriptHost {
 
         /// Fetches and decodes the record: its columns by name, converted by the `types` of its class.
         ///
-        /// - Throws: `LuaError`, with kind `record_not_found` if the record does not exist; also if it cannot be decoded as `Value`.
+        /// - Throws: `LuaError` if the record does not exist (kind `record_not_found`), or if it cannot be decoded as `Value`.
         public func fetch<Value: Decodable & Sendable>(as type: Value.Type = Value.self) async throws -> Value {
             try await host.value(of: steps)
         }

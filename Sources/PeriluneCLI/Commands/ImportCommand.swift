@@ -31,7 +31,8 @@ struct ImportCommand: ParsableCommand {
             its row aside.
 
             In JSON, {"$blob":"<base64>"} is a blob, as `query` writes it. An object without
-            a field leaves that column to its default, and with --upsert unchanged.
+            a field leaves that column to its default, and with --upsert unchanged. SQLite
+            refuses it, even for an existing row, if the column is NOT NULL without a default.
 
             The first row is the header unless it looks like the rows below it, as a row of
             numbers does; --header and --no-header decide. Quotes around a field may hold

@@ -265,7 +265,7 @@ struct ImportSource {
 
     /// The forms of the values found in a column.
     private struct Content {
-        /// Whether the values have types, as in JSON, where a text among numbers is not the form of all values.
+        /// Whether the values have types, as in JSON. A text among numbers then does not make all values texts.
         var isTyped = false
         private var forms: ValueForms = []
         private var count = 0

@@ -53,7 +53,7 @@ local function add_column(database, number, is_strict)
   -- Rows that do not store such a column read an integer, but writing this integer stores a text.
   local is_text = kind == "TEXT" or kind:find "^VARCHAR"
   if is_text and (default == "TRUE" or default == "FALSE") then default = "'true'" end
-  -- The copy has the same columns. Otherwise, INSERT ... SELECT would not copy rows as they are stored.
+  -- With other columns in the copy, INSERT ... SELECT would not copy the stored bytes of rows.
   for _, name in ipairs{ "thing", '"copied thing"', "word", "part" } do
     database:execute(('ALTER TABLE %s ADD COLUMN "added %d" %s DEFAULT %s'):format(name, number, kind, default))
   end
@@ -100,7 +100,7 @@ local function change(database)
   end
 end
 
---- Observes the changes of a database, and applies them to its rows as they were before.
+--- Observes the changes of a database, and applies them to its earlier rows.
 local function replay(database)
   local rows, count = rows_of(database), 0
   database:observe_transactions{

@@ -145,6 +145,7 @@ end)
 test("scenarios can add matchers", function()
   passes("expect.extend('is_even', function(x) return x % 2 == 0, x .. ' is odd' end)\nexpect(2):is_even()\nexpect.no(3):is_even()")
   equal(failure("expect.extend('is_odd', function(x) return x % 2 == 1, 'it is even' end)\nexpect(2):is_odd()").details, { "it is even" })
+  matches(failure("expect.extend('is_odd', function() end, 'odd')").message, "the function returns the description as its second result")
   matches(failure("expect.extend('equals', function() end)").message, "a matcher `equals` already exists")
 end)
 

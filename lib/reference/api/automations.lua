@@ -7,9 +7,9 @@
 ---
 ---The column `outcome` of a run is `queued`, `running` or `waiting` while the run is active. At the end it is `succeeded`, `failed`,
 ---`skipped`, `cancelled`, `interrupted` (its process ended before it) or `diverged` (a durable run whose function has changed). Further
----columns are `trigger` (JSON), `started_at`, `duration_ms`, `attempts`, `interruptions`, `wakes_at` (when a waiting run continues),
----`reason`, `error`, `traceback`, `output` (at least the last 64 KB of its printed text), `statements` (JSON) and `owner` (the process of
----an active run). The table `perilune_schedule` records due times, and which process runs each automation.
+---columns are `id`, `automation` (its name), `trigger` (JSON), `started_at`, `duration_ms`, `attempts`, `interruptions`, `wakes_at` (when
+---a waiting run continues), `reason`, `error`, `traceback`, `output` (at least the last 64 KB of its printed text), `statements` (JSON)
+---and `owner` (the process of an active run). The table `perilune_schedule` records due times, and which process runs each automation.
 
 ---@class perilune.automation_options
 ---@field name string

@@ -44,7 +44,8 @@ local db = {}
 function db:record_changes(block, ...) end
 
 ---Applies the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one. Triggers and foreign key actions
----such as ON DELETE CASCADE do not run, because the changeset already contains their changes.
+---such as ON DELETE CASCADE do not run, because the changeset already contains their changes. A history of this database thus gets no
+---versions of the changes; `history:install(db)` adds them afterwards.
 ---```lua
 ---local changeset = db:record_changes(function(db)
 ---  db:execute("UPDATE tag SET name = 'lake' WHERE name = 'sea'")

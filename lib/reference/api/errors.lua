@@ -3,7 +3,7 @@
 ---Error objects: descriptions of failures, as text for people and as fields for programs.
 ---
 ---`pcall` returns the object. Scripts should test `err.kind`. `tostring(err)` begins with the file and line, and `..` joins errors with
----text, as it does messages. The fields cannot be changed. `type(err)` is `"userdata"`, as it is of dates, not `"table"`.
+---text. The fields cannot be changed. `type(err)` is `"userdata"`, not `"table"`.
 
 ---An error. In addition to these fields, it may have fields specific to its kind, such as `path` or `hook`.
 ---@class perilune.error

@@ -134,8 +134,11 @@ local own_matchers = {}
 -- @tparam string name
 -- @tparam function matcher receives the value and the arguments, and returns whether it matches, and a line (or a list of lines)
 --   describing the actual value
-function expect.extend(name, matcher)
+function expect.extend(name, matcher, ...)
   check_dot("extend", name)
+  if select("#", ...) > 0 then
+    errors.raise("argument", "expect.extend: takes two arguments; the function returns the description as its second result")
+  end
   if type(name) ~= "string" or not name:find("^[%a_][%w_]*$") then
     errors.raise("argument", "expect.extend: argument 1: expected the name of a matcher, got " .. errors.describe(name))
   elseif type(matcher) ~= "function" then

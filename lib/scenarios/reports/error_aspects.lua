@@ -17,7 +17,7 @@ local function field(err, name)
   if failures.is_error_object(err) or type(err) == "table" then return err[name] end
 end
 
---- Returns the columns of an error. Those of a validation error are in its list `errors`.
+--- Returns the columns of an error. A validation error has its columns in its list `errors`.
 local function columns_of(err)
   local columns = field(err, "columns") or field(err, "column")
   if columns ~= nil then return type(columns) == "table" and columns or { columns } end
