@@ -307,8 +307,10 @@ local function field_named(name)
 end
 
 --- Returns the functions, classes and fields with a name, which may have `perilune.` before it or lack it.
+-- The types of fields such as `t.given` have no names of their own.
 local function entries_named(names, name)
-  return names[name] or names["perilune." .. name] or names[name:match("^perilune[.:](.+)$") or ""] or names[field_named(name) or ""]
+  local member = name:match("^perilune[.:](.+)$") or ""
+  return names[name] or names["perilune." .. name] or names[member] or names[field_named(name) or ""] or names["t." .. member]
 end
 
 --- The sections of `other_names` for the words before the separator of a name, and for a name without one.
@@ -334,9 +336,7 @@ end
 function help.text(index, name)
   local names = names_of(index)
   local topic = topic_named(name)
-  local wanted = name:lower()
-  -- The types of fields such as `t.given` have no names of their own.
-  local found = names[wanted] or names["perilune." .. wanted] or names[field_named(wanted) or ""] or names[wanted:gsub("^perilune%.", "t.")]
+  local found = entries_named(names, name:lower())
   if not found and not topic then return nil, all_names(names) end
   found = table.move(found or {}, 1, #(found or {}), 1, {})
   -- A page contains its class of the same name, and more.

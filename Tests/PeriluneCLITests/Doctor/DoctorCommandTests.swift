@@ -24,6 +24,16 @@ import Testing
                 "ok       every foreign key has an index\n"))
     }
 
+    @Test func `doctor wants no index for the transactions of a history, whose rows are never deleted`() throws {
+        let folder = try TestFolder()
+        let made = try folder.perilune(
+            "run", "--database", "a.sqlite", "-e",
+            "db:execute 'CREATE TABLE t (id INTEGER PRIMARY KEY)' perilune.history(perilune.record('t')):install(db)")
+        #expect(made.status == 0, "\(made.errors)")
+        let result = try folder.perilune("doctor", "--database", "a.sqlite")
+        #expect(result.output.contains("ok       every foreign key has an index\n"), "\(result.output)")
+    }
+
     @Test func `doctor reports times with a T in columns of dates, and its cure converts them`() throws {
         let folder = try TestFolder()
         let values = "('2026-11-20T08:46:00+01:00', 'T', '2026-11-20T08:46:00Z'), ('2026-11-20 09:00:00.000', 'x', 'y')"
