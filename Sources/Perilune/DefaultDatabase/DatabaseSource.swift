@@ -76,12 +76,16 @@ public struct DatabaseSource: Sendable {
     /// Returns a database file with one connection.
     ///
     /// - Parameters:
+    ///   - path: The path of the file or the URL of a database in a cluster, with the same default as for a pool.
+    ///   - migrations: The migrations to run when the database is opened; none by default.
+    ///   - readonly: Whether the database is readonly. A readonly file must exist, and migrations run only on the databases of tests.
+    ///   - inEveryContext: Whether tests and previews also open the file.
+    ///   - configuration: The configuration of the connection. By default, it waits five seconds for locks.
+    ///   - usesFilesInTests: Whether tests use a temporary file instead of an in-memory database.
     ///   - journal: The journal of a new file. By default, it has a write-ahead log if the file system supports it. An existing file keeps
     ///     its journal.
     ///   - synchronous: The synchronization of commits; by default `full`.
-    ///
-    /// The other parameters have the same meaning as for
-    /// ``pool(_:migrations:readonly:inEveryContext:configuration:usesFilesInTests:synchronous:trace:)``.
+    ///   - trace: The trace that receives the executed statements.
     public static func queue(
         _ path: String? = nil, migrations: Migrations? = nil, readonly: Bool = false, inEveryContext: Bool = false,
         configuration: Configuration? = nil, usesFilesInTests: Bool = false, journal: Journal? = nil,
