@@ -2461,7 +2461,7 @@ Product:select(perilune.fn.snippet("product_text", 0, "<b>", "</b>", "...", 10))
 Product:select(perilune.fn.highlight("product_text", 0, "<b>", "</b>"))  --! Class.c.column:highlight(before, after)
 Product:order(perilune.fn.bm25("product_text"))  --! use order("rank")
 Product:matching("product_text", "tea")  --! use the class of the full-text table: perilune.record("name"):matching(pattern)
-Product:upsert({ sku = "TEA", name = "Tea", price = 1 }, { target = "sku", update = function(old, new) return { price = new.price } end })  --! perilune.sql("excluded.column") for the new value
+Product:upsert({ sku = "TEA", name = "Tea", price = 1 }, { target = "sku", update = function(old, new) return { price = new.price } end })  --! perilune.excluded.column for the new value
 Product:with(perilune.common_table("cheap", Product:filter(p.price:lt(500))))  --! which requests that use the table begin with
 ]==])
 end)

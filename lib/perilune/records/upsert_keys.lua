@@ -153,4 +153,10 @@ function upsert_keys.searched(details, options, has_row)
   return upsert_keys.all(schema)
 end
 
+--- Returns the message for a value of the option `update` that is neither one of its words nor a table.
+function upsert_keys.mistaken_update(update)
+  return "update: expected \"all\", \"none\", or a table of columns and values, got " .. errors.describe(update)
+    .. (type(update) == "function" and "; use { column = Class.c.column + 1 }, or perilune.excluded.column for the new value" or "")
+end
+
 return upsert_keys

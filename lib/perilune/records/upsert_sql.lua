@@ -115,8 +115,7 @@ local function read_assignments(details, given, target, options, defaulted)
   elseif update == nil or update == "all" then
     add_all(assigned, given, set_of(options.except and upsert_keys.read_columns(details, "except", options.except) or {}))
   else
-    fail(details.schema, "update: expected \"all\", \"none\", or a table of columns and values, got %s", errors.describe(update)
-      .. (type(update) == "function" and "; use { column = Class.c.column + 1 }, or perilune.sql(\"excluded.column\") for the new value" or ""))
+    fail(details.schema, "%s", upsert_keys.mistaken_update(update))
   end
   add_behaviours(assigned, set_of(given))
   -- Assigns a column to itself, because RETURNING would return no row without an assignment.

@@ -123,8 +123,7 @@ local function read_updates(source, update, target, columns)
     for _, name in ipairs(update) do add(name) end
     for _, name in ipairs(by_name) do add(name, update[name]) end
   elseif update ~= "none" then
-    raise("argument", "insert_from: update: expected \"all\", \"none\", or a table of columns and values, got " .. errors.describe(update)
-      .. (type(update) == "function" and "; use { column = Class.c.column + 1 }, or perilune.sql(\"excluded.column\") for the new value" or ""))
+    raise("argument", "insert_from: " .. upsert_keys.mistaken_update(update))
   end
   if rules.version and update ~= "none" and not named[rules.version] then add(rules.version, source:column(rules.version) + 1) end
   return names, values
