@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The command `perilune automations`.
 struct AutomationsCommand: ParsableCommand, DatabaseCommand {
-    static let databaseHelp = "The database file; without one, also in the settings, a temporary database in memory."
+    static let databaseHelp = "The database file; by default the one in the settings, or else a temporary database in memory."
 
     static let configuration = CommandConfiguration(
         commandName: "automations",

@@ -39,7 +39,7 @@ struct ConsoleCommand: AsyncParsableCommand {
             """.paragraphs)
 
     @Argument(
-        help: "The database file; without one, also in the settings, a temporary database in memory.",
+        help: "The database file; by default the one in the settings, or else a temporary database in memory.",
         completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
     var file: String?
 

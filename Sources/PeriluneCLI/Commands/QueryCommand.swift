@@ -7,7 +7,7 @@ extension ResultFormat: ExpressibleByArgument {}
 
 struct QueryCommand: ParsableCommand, DatabaseCommand {
     static let databaseHelp =
-        "The database file, which must exist; without one, also in the settings, an empty database in memory."
+        "The database file, which must exist; by default the one in the settings, or else an empty database in memory."
 
     static let configuration = CommandConfiguration(
         commandName: "query",
